@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
-import { annotations, awsLabels, labels } from "../../src/api/labels.ts";
+import { annotations, awsLabels, labels, resources } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { CloudError } from "../../src/cloud/cloud-error.ts";
 import type { Instance } from "../../src/cloud/cloud-provider.ts";
 import { karpenterTypes } from "../../src/kube/resources.ts";
 import { type AwsWorld, type AwsWorldOptions, awsWorld } from "./aws-world.ts";
+import { nodeClassManifest } from "./node-class-world.ts";
 
 let world: AwsWorld | undefined;
 
@@ -93,6 +94,62 @@ describe("instances", () => {
     expect(listed[0]?.capacity["cpu"]).toBe("2");
   });
 
+  it("04 §3.8 an instance has the EFA interfaces it was launched with, not all its type could have", async () => {
+    const one = await open({ types: (name) => name === "p5.48xlarge" });
+    const efaOnly = (networkCardIndex: number) =>
+      ({ networkCardIndex, deviceIndex: 1, interfaceType: "efa-only" }) as const;
+    const primary = { networkCardIndex: 0, deviceIndex: 0, interfaceType: "interface" } as const;
+    await one.store(nodeClassManifest("efas", { networkInterfaces: [primary, efaOnly(1), efaOnly(2)] }));
+    await one.pass(5);
+    const onDemand = [{ key: labels.capacityType, operator: "In" as const, values: ["on-demand"] }];
+    const asking = { [resources.efa]: "1" };
+    const launched = [
+      await one.create("plain", { requirements: onDemand }),
+      await one.create("asking", { requirements: onDemand, requests: asking }),
+      await one.create("asking-for-none", { requirements: onDemand, requests: { [resources.efa]: "0" } }),
+      await one.create("configured", { requirements: onDemand, nodeClass: "efas" }),
+    ];
+    const efas = (all: readonly Instance[]) =>
+      all.map(({ capacity, allocatable }) => [capacity[resources.efa], allocatable[resources.efa]]);
+    const expected = [
+      [undefined, undefined],
+      ["32", "32"],
+      [undefined, undefined],
+      ["2", "2"],
+    ];
+    expect(efas(launched)).toEqual(expected);
+    expect(efas(await one.during(one.provider.list(), 1))).toEqual(expected);
+    // Somebody detached one: EC2 knows better than class and type.
+    const id = launched[3]?.providerId.split("/").at(-1) ?? "";
+    const NetworkInterfaces = one.aws.instances.get(id)?.NetworkInterfaces?.slice(0, 2);
+    one.aws.instances.set(id, { ...one.aws.instances.get(id), NetworkInterfaces });
+    expect(efas(await one.during(one.provider.list(), 1)).at(-1)).toEqual(["1", "1"]);
+    expect((await one.during(one.provider.get(launched[0]?.providerId ?? ""), 1)).capacity).toMatchObject({
+      "nvidia.com/gpu": "8",
+    });
+  });
+
+  it.each([
+    ["a reservation it was launched into", true, "capacity-reservations-only", "reserved"],
+    ["an open reservation it happened to match", true, "open", "on-demand"],
+    ["a reservation nobody chose", true, undefined, "on-demand"],
+    ["a reservation, without the gate", false, "capacity-reservations-only", "on-demand"],
+  ] as const)("04 §3.8 an instance in %s is read back as such (%s, %s): %s", async (...row) => {
+    const [, usesReservations, CapacityReservationPreference, capacityType] = row;
+    const one = await open({ types: (name) => name === "m5.large", usesReservations });
+    await one.create("a", { requirements });
+    const [own] = [...one.aws.instances.values()];
+    one.aws.instances.set(own?.InstanceId ?? "", {
+      ...own,
+      CapacityReservationId: "cr-1",
+      CapacityReservationSpecification: { CapacityReservationPreference },
+    });
+    const [listed] = await one.during(one.provider.list(), 1);
+    expect(listed?.labels[labels.capacityType]).toBe(capacityType);
+    const id = capacityType === "reserved" ? "cr-1" : undefined;
+    expect(listed?.labels[awsLabels.capacityReservationId]).toBe(id);
+  });
+
   it("04 §3.8 an instance without a claim is terminated once it is older than half a minute", async () => {
     const one = await open();
     await one.create("a", { requirements });
@@ -124,6 +181,22 @@ describe("instances", () => {
     const stored = await one.get<KubeObject & NodeClaim>(karpenterTypes.NodeClaim, "a");
     expect(stored?.metadata.annotations?.[annotations.awsTagged]).toBe("true");
     await one.pass(60);
+    expect(one.aws.inputsOf("ec2:CreateTags")).toHaveLength(1);
+  });
+
+  it("04 §2.9 instances in a zone the cluster is shifted away from are not tagged until the shift ends", async () => {
+    const one = await open({ types: (name) => name === "m5.large", settings: { hasZonalShift: true } });
+    const claim = launchedClaim(one, await one.create("a", { requirements }));
+    await one.during(one.provider.list(), 1);
+    one.aws.shiftedZoneIds = ["usw2-az1"];
+    await one.pass(35);
+    await storeClaim(one, claim, { nodeName: "node-a" });
+    await one.pass(5);
+    expect(one.aws.inputsOf("ec2:CreateTags")).toEqual([]);
+    const [event] = (await one.events("a")).filter(({ reason }) => reason === "InstanceTaggingFailed");
+    expect(event?.message).toContain("the cluster is shifted away from zone us-west-2a");
+    one.aws.shiftedZoneIds = [];
+    await one.pass(5 * 60);
     expect(one.aws.inputsOf("ec2:CreateTags")).toHaveLength(1);
   });
 });

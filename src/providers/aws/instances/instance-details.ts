@@ -1,8 +1,8 @@
 import type { Instance as Ec2Instance } from "@aws-sdk/client-ec2";
 import { awsLabels, awsTags, awsZoneId, type CapacityType, labels } from "../../../api/labels.ts";
 import type { Instance } from "../../../cloud/cloud-provider.ts";
-import { resourceListOf } from "../../../cloud/launchable-offerings.ts";
 import { allocatableOf, type InstanceType } from "../../../core/instance-type.ts";
+import { advertisedResources } from "../advertised-resources.ts";
 
 export interface InstanceDetailsContext {
   /** The gate ReservedCapacity. */
@@ -32,14 +32,15 @@ export function ec2Tag({ Tags = [] }: Ec2Instance, key: string): string | undefi
 /** An instance of EC2 as the controllers see it. */
 export function instanceOfEc2(instance: Ec2Instance, context: InstanceDetailsContext): Instance {
   const { instanceType } = context;
+  const { NetworkInterfaces } = instance;
   const zone = instance.Placement?.AvailabilityZone ?? "";
   const state = instance.State?.Name;
   return {
     providerId: ec2ProviderId(zone, instance.InstanceId ?? ""),
     ...(instance.ImageId !== undefined && { imageId: instance.ImageId }),
     labels: instanceLabels(instance, context),
-    capacity: instanceType === undefined ? {} : resourceListOf(instanceType.capacity),
-    allocatable: instanceType === undefined ? {} : resourceListOf(allocatableOf(instanceType)),
+    capacity: instanceType === undefined ? {} : advertisedResources(instanceType.capacity, NetworkInterfaces),
+    allocatable: instanceType === undefined ? {} : advertisedResources(allocatableOf(instanceType), NetworkInterfaces),
     createdAt: instance.LaunchTime?.getTime() ?? 0,
     isTerminating: state === "shutting-down" || state === "terminated",
     claimName: ec2Tag(instance, awsTags.nodeClaim),

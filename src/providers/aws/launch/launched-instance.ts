@@ -1,10 +1,10 @@
 import { hashAnnotationKeys } from "../../../api/hash/hash-drift.ts";
 import type { Ec2NodeClass } from "../../../api/kinds/ec2-node-class.ts";
-import { annotations, awsLabels, awsZoneId, labels, resources } from "../../../api/labels.ts";
+import { annotations, awsLabels, awsZoneId, labels } from "../../../api/labels.ts";
 import type { Instance } from "../../../cloud/cloud-provider.ts";
-import { type LaunchableOffering, resolvedLabels, resourceListOf } from "../../../cloud/launchable-offerings.ts";
+import { type LaunchableOffering, resolvedLabels } from "../../../cloud/launchable-offerings.ts";
 import { offeringZone } from "../../../core/instance-type.ts";
-import type { Resources } from "../../../core/resources.ts";
+import { advertisedResources } from "../advertised-resources.ts";
 import { ec2ProviderId } from "../instances/instance-details.ts";
 import type { FleetAnswer } from "./fleets.ts";
 import type { LaunchPlan } from "./launch-plan.ts";
@@ -25,6 +25,7 @@ export function launchedInstance(
   if (offer === undefined) throw new Error(`EC2 launched a ${typeName} in ${zone}, which was not asked for`);
   const spec = plan.specs.find(({ instanceTypes }) => instanceTypes.some(({ name }) => name === typeName));
   const imageId = overrides?.ImageId ?? spec?.imageId;
+  const interfaces = spec?.data.NetworkInterfaces;
   return {
     offer,
     instance: {
@@ -32,8 +33,8 @@ export function launchedInstance(
       ...(imageId !== undefined && { imageId }),
       labels: launchedLabels(offer, plan, zone),
       annotations: launchAnnotations(plan.source.nodeClass),
-      capacity: resourceListOf(advertised(offer.capacity, plan)),
-      allocatable: resourceListOf(advertised(offer.allocatable, plan)),
+      capacity: advertisedResources(offer.capacity, interfaces),
+      allocatable: advertisedResources(offer.allocatable, interfaces),
       createdAt: nowMs,
       isTerminating: false,
     },
@@ -80,15 +81,4 @@ function launchAnnotations({ metadata, status }: Ec2NodeClass): Readonly<Record<
     ...Object.fromEntries(hashes),
     ...(status?.instanceProfile && { [annotations.awsInstanceProfileName]: status.instanceProfile }),
   };
-}
-
-/** EFA interfaces are there only if pods asked for them or the class configures them; zeros are not advertised. (04 §2.3) */
-function advertised(amounts: Resources, { claim, source }: LaunchPlan): Resources {
-  const isConfigured = (source.nodeClass.spec?.networkInterfaces ?? []).some(
-    ({ interfaceType }) => interfaceType === "efa-only",
-  );
-  const hasEfa = isConfigured || claim.spec.resources?.requests?.[resources.efa] !== undefined;
-  return Object.fromEntries(
-    Object.entries(amounts).filter(([name, amount]) => amount.sign() > 0 && (hasEfa || name !== resources.efa)),
-  );
 }
