@@ -1,4 +1,5 @@
 import { parseDurationMs } from "../../util/duration.ts";
+import { isRecord } from "../object.ts";
 import type { Problem } from "../problem.ts";
 import { stringMapAt } from "./kubelet.ts";
 import { type KubeletConfiguration, kubeletDecodeProblems, kubeletPath } from "./kubelet-decode.ts";
@@ -39,7 +40,16 @@ export function managedKubelet(block: KubeletConfiguration | undefined): Managed
   }
   const [problem] = [...kubeletDecodeProblems(picked), ...gracePeriodProblems(picked)];
   if (problem !== undefined) return { kind: "error", problem };
-  return { kind: "ok", kubelet: structuredClone(picked) as ManagedKubelet };
+  return { kind: "ok", kubelet: withoutNulls(picked) };
+}
+
+/** Every list and map among the managed fields is one of strings, for which the kubelet reads null as an empty one. */
+function withoutNulls(picked: KubeletConfiguration): ManagedKubelet {
+  const entries = Object.entries(picked).map(([field, value]) => {
+    if (Array.isArray(value)) return [field, value.map((item: unknown) => item ?? "")];
+    return [field, isRecord(value) ? stringMapAt(picked, field) : value];
+  });
+  return Object.fromEntries(entries) as ManagedKubelet;
 }
 
 function gracePeriodProblems(block: KubeletConfiguration): readonly Problem[] {

@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatPath } from "../problem.ts";
+import { runs } from "../../../test/runs.ts";
+import { formatPath, type Problem } from "../problem.ts";
 import { amiFamilyKubeletProblems, kubeletProblems, unmanagedKubeletFields } from "./kubelet.ts";
 import type { KubeletConfiguration } from "./kubelet-decode.ts";
 import { type KubeletFields, type KubeletFieldType, kubeletFields, managedKubeletFields } from "./kubelet-fields.ts";
@@ -187,6 +189,15 @@ describe("kubelet configuration", () => {
     ).toEqual(["evictionHard.notASignal", "kubeReserved.gpu", "kubeReserved.cpu", "podsPerCore"]);
   });
 
+  it("01 §1.6.4 null in a map is an empty string, as the kubelet reads it, and hides no other problem", () => {
+    expect(where({ evictionHard: { "memory.available": null } })).toEqual(["evictionHard[memory.available]"]);
+    expect(where({ kubeReserved: { cpu: "-1", memory: null } })).toEqual(["kubeReserved.cpu"]);
+    expect(managedKubelet({ kubeReserved: { memory: null }, clusterDNS: [null] })).toEqual({
+      kind: "ok",
+      kubelet: { kubeReserved: { memory: "" }, clusterDNS: [""] },
+    });
+  });
+
   it("01 §1.6.4 names the field, and the one that was meant", () => {
     expect(kubeletProblems({ notAKubeletField: true })[0]?.message).toContain("notAKubeletField");
     expect(kubeletProblems({ maxpods: 1 })[0]?.message).toContain("did you mean maxPods");
@@ -318,3 +329,73 @@ describe("managed fields", () => {
     expect(reading.kind === "ok" && reading.kubelet.kubeReserved).not.toBe(block.kubeReserved);
   });
 });
+
+describe("validation and reading", () => {
+  const text = fc.constantFrom("5%", "101%", "-1", "500Mi", "1m30s", "soon", "vcpus * 10", "");
+  const odd = fc.constantFrom(null, true, 1.5, 2 ** 31, -1, 0, 7, 90, "ten", [], ["10.0.0.10"], [null], [1], {});
+  const key = fc.constantFrom("memory.available", "nodefs.available", "cpu", "memory", "pid", "gpu");
+  const map = fc.dictionary(key, fc.oneof({ weight: 6, arbitrary: text }, fc.constant(null), odd), { maxKeys: 3 });
+  const block = fc.dictionary(fc.constantFrom(...managedKubeletFields), fc.oneof({ weight: 3, arbitrary: map }, odd), {
+    maxKeys: 4,
+  });
+
+  it("04 §9.1 what validation accepts can be read, every field in its type", () => {
+    const accepted = { count: 0 };
+    fc.assert(
+      fc.property(block, (drawn) => {
+        if (kubeletProblems(drawn).length > 0) return;
+        accepted.count++;
+        const reading = managedKubelet(drawn);
+        if (reading.kind === "error") throw new Error(JSON.stringify(reading.problem));
+        for (const [field, value] of Object.entries(reading.kubelet)) {
+          expect(fieldTypes[field], `${field}: ${JSON.stringify(value)}`).toContain(typeNameOf(value));
+        }
+      }),
+      { numRuns: runs(100_000) },
+    );
+    expect(accepted.count).toBeGreaterThan(10);
+  });
+
+  it("04 §9.1 what can be read has the right shape for validation, and what cannot is refused", () => {
+    const read = { count: 0 };
+    fc.assert(
+      fc.property(block, (drawn) => {
+        const problems = kubeletProblems(drawn);
+        const reading = managedKubelet(drawn);
+        if (reading.kind === "ok") {
+          read.count++;
+          expect(problems.filter(({ code }) => code !== "kubelet")).toEqual([]);
+        } else {
+          const isShape = ({ code, path }: Problem) => code === "type" || path.includes("evictionSoftGracePeriod");
+          expect(problems.filter(isShape)).not.toEqual([]);
+        }
+      }),
+      { numRuns: runs(100_000) },
+    );
+    expect(read.count).toBeGreaterThan(10);
+  });
+});
+
+const stringMap = ["{}", "{string}"];
+const fieldTypes: Readonly<Record<string, readonly string[]>> = {
+  clusterDNS: ["[]", "[string]"],
+  maxPods: ["integer", "string"],
+  podsPerCore: ["integer"],
+  systemReserved: stringMap,
+  kubeReserved: stringMap,
+  evictionHard: stringMap,
+  evictionSoft: stringMap,
+  evictionSoftGracePeriod: stringMap,
+  evictionMaxPodGracePeriod: ["integer"],
+  imageGCHighThresholdPercent: ["integer"],
+  imageGCLowThresholdPercent: ["integer"],
+  cpuCFSQuota: ["boolean"],
+};
+
+/** `integer`, `[string]`, `{string}`; the types of all items, where they differ. */
+function typeNameOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${[...new Set(value.map(typeNameOf))].join()}]`;
+  if (value !== null && typeof value === "object")
+    return `{${[...new Set(Object.values(value).map(typeNameOf))].join()}}`;
+  return Number.isInteger(value) ? "integer" : value === null ? "null" : typeof value;
+}

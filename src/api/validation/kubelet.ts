@@ -151,11 +151,12 @@ export function unmanagedKubeletFields(block: KubeletConfiguration): readonly st
     .sort();
 }
 
-/** A map of strings; empty if it is absent or something else. */
+/** A map of strings; empty if it is absent or something else. The kubelet reads null in it as an empty string. */
 export function stringMapAt(block: KubeletConfiguration, field: string): Readonly<Record<string, string>> {
   const value = block[field];
-  if (!isRecord(value) || !Object.values(value).every((item) => typeof item === "string")) return {};
-  return value as Readonly<Record<string, string>>;
+  if (!isRecord(value)) return {};
+  const entries = Object.entries(value).map(([key, item]) => [key, item ?? ""]);
+  return entries.every(([, item]) => typeof item === "string") ? Object.fromEntries(entries) : {};
 }
 
 function integer(block: KubeletConfiguration, field: string): number | undefined {
