@@ -1,3 +1,4 @@
+import type { InstanceTypeInfo } from "@aws-sdk/client-ec2";
 import { describe, expect, it } from "vitest";
 import type { Ec2NodeClass } from "../../src/api/kinds/ec2-node-class.ts";
 import { awsLabels, awsZoneId, labels, resources } from "../../src/api/labels.ts";
@@ -98,6 +99,12 @@ function available(type: InstanceType): string[] {
     .map((offering) => `${offeringCapacityType(offering)} ${offeringZone(offering)}`);
 }
 
+/** EC2 describes a type otherwise from now on. */
+async function describeAs({ aws, discovery }: World, name: string, change: Partial<InstanceTypeInfo>): Promise<void> {
+  aws.instanceTypes = aws.instanceTypes.map((one) => (one.InstanceType === name ? { ...one, ...change } : one));
+  await discovery.refresh();
+}
+
 describe("discovery of instance types", () => {
   it("04 §2.2 what EC2 describes is what the embedded catalogue says", () => {
     const embedded = new Map(ec2InstanceTypeInfos().map((one) => [one.name, one]));
@@ -165,6 +172,136 @@ describe("discovery of instance types", () => {
   });
 });
 
+describe("what EC2 says about a type", () => {
+  it.each([
+    ["supported", "true"],
+    ["unsupported", "false"],
+    [undefined, "false"],
+  ] as const)("04 §2.2 with enclaves %s its label of nitro sandboxes is %s", async (NitroEnclavesSupport, value) => {
+    const made = await world((name) => name === "m5.large");
+    await describeAs(made, "m5.large", { NitroEnclavesSupport });
+    expect(made.named("m5.large").requirements.get(awsLabels.nitroSandbox).singleValue).toBe(value);
+  });
+
+  it("04 §2.3 Gaudi cards are a resource of their own, and a GPU by their labels", async () => {
+    const made = await world((name) => name === "m5.large");
+    const Gpus = [{ Name: "Gaudi HL-205", Manufacturer: "Habana", Count: 8, MemoryInfo: { SizeInMiB: 32_768 } }];
+    await describeAs(made, "m5.large", { GpuInfo: { Gpus } });
+    const { capacity, requirements } = made.named("m5.large");
+    expect(amountOf(capacity, resources.gaudi).toString()).toBe("8");
+    expect(resources.gaudi).toBe("habana.ai/gaudi");
+    expect(Object.keys(capacity).filter((name) => name.endsWith("/gpu"))).toEqual([]);
+    expect(requirements.get(awsLabels.instanceGpuManufacturer).singleValue).toBe("habana");
+    expect(requirements.get(awsLabels.instanceGpuName).singleValue).toBe("gaudi-hl-205");
+  });
+});
+
+describe("local zones", () => {
+  const local = { id: "subnet-lax", zone: "us-west-2-lax-1a", zoneID: "usw2-lax1-az1" };
+  const inLocalZone = () => nodeClass({ subnets: [...(nodeClass().status?.subnets ?? []), local] });
+
+  it("04 §2.5 a type can be had in a local zone that it is offered in and the class has a subnet in", async () => {
+    const made = await world((name) => /^(m5|c5)\.large$/.test(name));
+    made.aws.typeOfferings.push({
+      InstanceType: "m5.large",
+      LocationType: "availability-zone",
+      Location: local.zone,
+    });
+    await made.discovery.refresh();
+    const type = made.named("m5.large", inLocalZone());
+    expect(available(type)).toContain(`on-demand ${local.zone}`);
+    expect(type.requirements.get(labels.zone).has(local.zone)).toBe(true);
+    expect(type.requirements.get(awsZoneId).has(local.zoneID)).toBe(true);
+    const other = made.named("c5.large", inLocalZone());
+    expect(available(other).filter((one) => one.endsWith(local.zone))).toEqual([]);
+    expect(other.requirements.get(labels.zone).has(local.zone)).toBe(false);
+    const withoutSubnet = made.named("m5.large");
+    expect(available(withoutSubnet).filter((one) => one.endsWith(local.zone))).toEqual([]);
+    expect(withoutSubnet.requirements.get(labels.zone).has(local.zone)).toBe(false);
+  });
+
+  it("04 §2.6 spot in a local zone has no price until EC2 names one", async () => {
+    const made = await world((name) => name === "m5.large");
+    made.aws.typeOfferings.push({ InstanceType: "m5.large", Location: local.zone });
+    await made.discovery.refresh();
+    made.aws.spotPrices = [{ InstanceType: "m5.large", AvailabilityZone: "us-west-2a", SpotPrice: "0.03" }];
+    await made.prices.refresh().catch(() => {}); // there is no price list
+    const inLocal = () => available(made.named("m5.large", inLocalZone())).filter((one) => one.endsWith(local.zone));
+    expect(inLocal()).toEqual([`on-demand ${local.zone}`]);
+    made.aws.spotPrices.push({ InstanceType: "m5.large", AvailabilityZone: local.zone, SpotPrice: "0.05" });
+    await made.prices.refresh().catch(() => {});
+    expect(inLocal()).toEqual([`on-demand ${local.zone}`, `spot ${local.zone}`]);
+  });
+});
+
+describe("compatibility of types and classes", () => {
+  const places = (made: World, of: Ec2NodeClass) => available(made.named("m5.large", of)).length;
+
+  it.each([
+    [["cluster", "partition", "spread"], "cluster", true],
+    [["partition", "spread"], "cluster", false],
+    [["cluster"], "spread", false],
+    [["partition"], "partition", true],
+    [undefined, "cluster", false],
+  ] as const)("04 §2.5 a type that supports groups %j in one of strategy %s: %s", async (...row) => {
+    const [strategies, strategy, isAvailable] = row;
+    const made = await world((name) => name === "m5.large");
+    const PlacementGroupInfo = strategies && { SupportedStrategies: [...strategies] };
+    await describeAs(made, "m5.large", { PlacementGroupInfo });
+    expect(places(made, nodeClass())).toBeGreaterThan(0);
+    made.group = { id: "pg-1", strategy, partitionCount: 2 };
+    expect(places(made, nodeClass()) > 0).toBe(isAvailable);
+  });
+
+  it.each([
+    [["nested-virtualization"], true],
+    [["amd-sev-snp"], false],
+    [undefined, false],
+  ])("04 §2.5 a processor with %j and nested virtualization: %s", async (features, isAvailable) => {
+    const made = await world((name) => name === "m5.large");
+    const { ProcessorInfo } = made.aws.instanceTypes[0] ?? {};
+    await describeAs(made, "m5.large", {
+      ProcessorInfo: { ...ProcessorInfo, ...(features && { SupportedFeatures: features as never[] }) },
+    });
+    const nested = nodeClass({}, { cpuOptions: { nestedVirtualization: "enabled" } });
+    expect(places(made, nested) > 0).toBe(isAvailable);
+    expect(places(made, nodeClass({}, { cpuOptions: { nestedVirtualization: "disabled" } }))).toBeGreaterThan(0);
+  });
+
+  const interfaces = [{ networkCardIndex: 0, deviceIndex: 0, interfaceType: "interface" }];
+
+  it.each([
+    ["required", true],
+    ["supported", true],
+    ["unsupported", false],
+    [undefined, false],
+  ] as const)("04 §2.5 ENA %s and network interfaces of the class: %s", async (EnaSupport, isAvailable) => {
+    const made = await world((name) => name === "m5.large");
+    const { NetworkInfo } = made.aws.instanceTypes[0] ?? {};
+    await describeAs(made, "m5.large", { NetworkInfo: { ...NetworkInfo, EnaSupport } });
+    expect(places(made, nodeClass({}, { networkInterfaces: interfaces })) > 0).toBe(isAvailable);
+    expect(places(made, nodeClass())).toBeGreaterThan(0);
+  });
+
+  it("04 §2.5 interfaces beyond the type's cards, devices or EFAs make it incompatible", async () => {
+    const made = await world((name) => name === "m5.large");
+    const { NetworkInfo } = made.aws.instanceTypes[0] ?? {};
+    await describeAs(made, "m5.large", { NetworkInfo: { ...NetworkInfo, EfaInfo: { MaximumEfaInterfaces: 1 } } });
+    const withMore = (...more: readonly object[]) =>
+      places(made, nodeClass({}, { networkInterfaces: [...interfaces, ...more] })) > 0;
+    const at = (networkCardIndex: number, deviceIndex: number, interfaceType = "interface") => ({
+      networkCardIndex,
+      deviceIndex,
+      interfaceType,
+    });
+    expect(withMore(at(0, 2))).toBe(true); // of three
+    expect(withMore(at(0, 3))).toBe(false);
+    expect(withMore(at(1, 1))).toBe(false);
+    expect(withMore(at(0, 1, "efa-only"))).toBe(true);
+    expect(withMore(at(0, 1, "efa-only"), at(0, 2, "efa-only"))).toBe(false);
+  });
+});
+
 describe("offerings", () => {
   it("04 §2.7 an offering is avoided for three minutes, and types that did not change stay the same", async () => {
     const { types, unavailable, clock, named } = await world();
@@ -189,6 +326,57 @@ describe("offerings", () => {
     expect(available(named("m5.large", twoInB))).toContain("on-demand us-west-2b");
     unavailable.markSubnet("subnet-9");
     expect(available(named("m5.large", twoInB))).not.toContain("on-demand us-west-2b");
+  });
+
+  it("04 §2.7 marks of capacity types and subnets end after three minutes, too, unless they are made again", async () => {
+    const { unavailable, clock, named } = await world((name) => name === "m5.large");
+    const all = available(named("m5.large"));
+    const without = (text: string) => all.filter((one) => !one.includes(text));
+    unavailable.markCapacityType("spot");
+    await clock.advance(minute);
+    unavailable.markSubnet("subnet-2");
+    await clock.advance(2 * minute - 1);
+    expect(available(named("m5.large"))).toEqual(without("spot").filter((one) => !one.endsWith("2b")));
+    await clock.advance(1);
+    expect(available(named("m5.large"))).toEqual(without("us-west-2b"));
+    await clock.advance(minute - 1);
+    unavailable.markSubnet("subnet-2");
+    await clock.advance(3 * minute - 1);
+    expect(available(named("m5.large"))).toEqual(without("us-west-2b"));
+    await clock.advance(1);
+    expect(available(named("m5.large"))).toEqual(all);
+  });
+
+  it.each([
+    ["no group", undefined],
+    ["partitions", { id: "pg-1", strategy: "partition" as const, partitionCount: 3 }],
+  ])("04 §2.5 no offering of a type is there twice, with %s", async (_, group) => {
+    const made = await world();
+    made.group = group;
+    made.aws.typeOfferings.push(...made.aws.typeOfferings);
+    await made.discovery.refresh();
+    const second = { id: "subnet-9", zone: "us-west-2b", zoneID: "usw2-az2" };
+    const ofLarge = ["cr-1", "cr-2"].map((id) => ({
+      id,
+      availabilityZone: "us-west-2b",
+      instanceType: "m5.large",
+      instanceMatchCriteria: "targeted" as const,
+      ownerID: "000000000000",
+      reservationType: "default" as const,
+      interruptible: false,
+      state: "active" as const,
+    }));
+    const of = nodeClass({ subnets: [...(nodeClass().status?.subnets ?? []), second], capacityReservations: ofLarge });
+    for (const { name, offerings } of made.types.list(of)) {
+      const keys = offerings.map(({ requirements }) =>
+        [...requirements]
+          .map((one) => `${one.key}=${[...one.values].join()}`)
+          .sort()
+          .join(" "),
+      );
+      expect([name, new Set(keys).size]).toEqual([name, offerings.length]);
+    }
+    expect(made.named("m5.large", of).offerings).toHaveLength((4 * 2 + 2) * (group === undefined ? 1 : 3));
   });
 
   it("04 §2.7 capacity of a placement group is its own", async () => {
@@ -222,7 +410,7 @@ describe("offerings", () => {
   });
 
   it("04 §2.5 a reservation is an offering, nearly free, for as long as it has instances left", async () => {
-    const { reservations, named } = await world();
+    const { reservations, clock, named } = await world();
     const reservation = {
       id: "cr-1",
       availabilityZone: "us-west-2b",
@@ -243,6 +431,12 @@ describe("offerings", () => {
     reservations.launched("cr-1");
     expect(reserved()).toMatchObject({ available: false, reservationCapacity: 0 });
     reservations.terminated("cr-1");
+    expect(reserved()).toMatchObject({ available: true });
+    await clock.advance(24 * 60 * minute - 1);
+    expect(reserved()).toMatchObject({ available: true });
+    await clock.advance(1); // EC2 has not confirmed it for a day
+    expect(reserved()).toMatchObject({ available: false, reservationCapacity: 0 });
+    reservations.sync([{ CapacityReservationId: "cr-1", AvailableInstanceCount: 1 }]);
     expect(reserved()).toMatchObject({ available: true });
     const expiring = nodeClass({ capacityReservations: [{ ...reservation, state: "expiring" as const }] });
     const last = named("m5.large", expiring).offerings.find((one) => offeringCapacityType(one) === "reserved");
@@ -319,6 +513,22 @@ describe("prices", () => {
     aws.products = [product("m5.large", "0.2")];
     await prices.refresh();
     expect(new Set(sources())).toEqual(new Set(["live"]));
+  });
+
+  it.each([
+    ["cn-north-1", 3.5],
+    ["us-west-2", 0.5],
+  ])("04 §2.6 of prices in two currencies, %s uses its own: %f", async (region, expected) => {
+    const { aws, clock } = await world((name) => name === "m5.large");
+    const pricePerUnit = { CNY: "3.5", USD: "0.5" };
+    const terms = { OnDemand: { t: { priceDimensions: { d: { pricePerUnit } } } } };
+    aws.products = [JSON.stringify({ product: { attributes: { instanceType: "m5.large" } }, terms })];
+    aws.spotPrices = [{ InstanceType: "m5.large", AvailabilityZone: "us-west-2a", SpotPrice: "0.03" }];
+    const prices = new LivePrices({ aws: { ...aws.api, region }, clock, isIsolatedVpc: false });
+    await prices.refresh();
+    expect(prices.onDemand({ name: "m5.large" } as never)).toBe(expected);
+    const [query] = aws.inputsOf<{ Filters: readonly { Field: string; Value: string }[] }>("pricing:GetProducts");
+    expect(query?.Filters.find(({ Field }) => Field === "regionCode")?.Value).toBe(region);
   });
 
   it("04 §2.6 prices are in the region's currency; zero and nonsense are skipped", () => {

@@ -22,8 +22,7 @@ export function describedInstanceTypeInfo(
     isMetal: described.BareMetal ?? size.includes("metal"),
     arch,
     hypervisor: described.Hypervisor ?? "",
-    nitroSandbox:
-      described.NitroEnclavesSupport === undefined ? undefined : described.NitroEnclavesSupport === "supported",
+    nitroSandbox: described.NitroEnclavesSupport === "supported",
     vcpu: described.VCpuInfo?.DefaultVCpus ?? 0,
     memoryMiB: described.MemoryInfo?.SizeInMiB ?? 0,
     usdPerHour: embedded?.usdPerHour,

@@ -29,8 +29,8 @@ export class ReservationCounts {
 
   /** Zero if nothing is known. */
   left(id: string): number {
-    const count = this.#counts.get(id);
-    return count === undefined || this.#clock.now() - count.syncedAt >= believedMs ? 0 : count.left;
+    this.#dropOld();
+    return this.#counts.get(id)?.left ?? 0;
   }
 
   /** One was launched. A list read later has counted it already. */
@@ -50,9 +50,19 @@ export class ReservationCounts {
     this.#set(id, { left: 0, syncedAt: this.#clock.now() });
   }
 
-  /** Changes with any count. */
+  /** Changes with any count, and when one is too old to be believed. */
   get revision(): number {
+    this.#dropOld();
     return this.#revision;
+  }
+
+  #dropOld(): void {
+    const now = this.#clock.now();
+    for (const [id, { syncedAt }] of this.#counts) {
+      if (now - syncedAt < believedMs) continue;
+      this.#counts.delete(id);
+      this.#revision++;
+    }
   }
 
   #set(id: string, count: ReservationCount): void {
