@@ -1,5 +1,6 @@
 import { loadavg } from "node:os";
 import type { Ec2NodeClass } from "../src/api/kinds/ec2-node-class.ts";
+import { compileExpression } from "../src/api/validation/kubelet-expressions.ts";
 import { Ec2InstanceTypes } from "../src/providers/aws/instance-types/ec2-instance-types.ts";
 import { InstanceTypeDiscovery } from "../src/providers/aws/instance-types/instance-type-discovery.ts";
 import { LivePrices } from "../src/providers/aws/instance-types/live-prices.ts";
@@ -56,6 +57,7 @@ async function instanceTypes(): Promise<string> {
       shiftedZoneIds: () => new Set(),
       nodeSettings: { vmMemoryOverheadPercent: 0.075, reservedEnis: 0 },
       usesReservations: true,
+      compileExpression,
     });
   const first = timed(() => resolver().list(nodeClass("first")));
   const cold = Array.from(

@@ -2,6 +2,7 @@ import type { InstanceTypeInfo } from "@aws-sdk/client-ec2";
 import { describe, expect, it } from "vitest";
 import type { Ec2NodeClass } from "../../src/api/kinds/ec2-node-class.ts";
 import { awsLabels, awsZoneId, labels, resources } from "../../src/api/labels.ts";
+import { compileExpression } from "../../src/api/validation/kubelet-expressions.ts";
 import { type InstanceType, offeringCapacityType, offeringZone } from "../../src/core/instance-type.ts";
 import { amountOf } from "../../src/core/resources.ts";
 import { ec2InstanceTypes } from "../../src/providers/aws/catalogue.ts";
@@ -47,6 +48,8 @@ interface World {
   readonly reservations: ReservationCounts;
   readonly seenMemory: SeenMemory;
   readonly shifted: Set<string>;
+  /** Kubelet expressions that were asked for. */
+  readonly compiled: readonly string[];
   readonly types: Ec2InstanceTypes;
   group: TypePlacementGroup | undefined;
   named(name: string, of?: Ec2NodeClass): InstanceType;
@@ -61,6 +64,7 @@ async function world(types?: (name: string) => boolean): Promise<World> {
   const reservations = new ReservationCounts({ clock });
   const seenMemory = new SeenMemory({ clock });
   const shifted = new Set<string>();
+  const compiled: string[] = [];
   await discovery.start();
   const made: World = {
     clock,
@@ -71,6 +75,7 @@ async function world(types?: (name: string) => boolean): Promise<World> {
     reservations,
     seenMemory,
     shifted,
+    compiled,
     group: undefined,
     types: new Ec2InstanceTypes({
       region: aws.region,
@@ -83,6 +88,11 @@ async function world(types?: (name: string) => boolean): Promise<World> {
       shiftedZoneIds: () => shifted,
       nodeSettings: { vmMemoryOverheadPercent: 0.075, reservedEnis: 0 },
       usesReservations: true,
+      allowsExpressions: true,
+      compileExpression: (text) => {
+        compiled.push(text);
+        return compileExpression(text);
+      },
     }),
     named: (name, of = nodeClass()) => {
       const found = made.types.list(of).find((type) => type.name === name);
@@ -193,6 +203,13 @@ describe("what EC2 says about a type", () => {
     expect(Object.keys(capacity).filter((name) => name.endsWith("/gpu"))).toEqual([]);
     expect(requirements.get(awsLabels.instanceGpuManufacturer).singleValue).toBe("habana");
     expect(requirements.get(awsLabels.instanceGpuName).singleValue).toBe("gaudi-hl-205");
+  });
+
+  it("04 §5.4 an expression is asked for again with each list, so that it has to be remembered", async () => {
+    const { types, compiled } = await world((name) => name === "m5.large");
+    const expressive = nodeClass({}, { kubelet: { maxPods: "vcpus * 10" } });
+    for (let times = 0; times < 3; times++) types.list(expressive);
+    expect(new Set(compiled)).toEqual(new Set(["vcpus * 10"]));
   });
 });
 

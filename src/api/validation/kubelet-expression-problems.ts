@@ -2,6 +2,7 @@ import type { FieldPath, Problem } from "../problem.ts";
 import { type KubeletConfiguration, kubeletPath } from "./kubelet-decode.ts";
 import {
   type CompiledExpression,
+  type CompileExpression,
   compiledKubeletExpressions,
   compileExpression,
   type ExpressionLocation,
@@ -24,9 +25,12 @@ export function expressionsDisabledProblems(block: KubeletConfiguration | undefi
 }
 
 /** For `KubeletExpressionInvalid`: what does not compile. */
-export function expressionSyntaxProblems(block: KubeletConfiguration | undefined): readonly Problem[] {
+export function expressionSyntaxProblems(
+  block: KubeletConfiguration | undefined,
+  compile: CompileExpression = compileExpression,
+): readonly Problem[] {
   return kubeletExpressionsOf(block).flatMap((expression) => {
-    const outcome = compileExpression(expression.text);
+    const outcome = compile(expression.text);
     return outcome.kind === "ok"
       ? []
       : [problem(expression, `expression ${quoted(expression)} is invalid: ${outcome.message}`)];
@@ -37,8 +41,9 @@ export function expressionSyntaxProblems(block: KubeletConfiguration | undefined
 export function expressionEvaluationProblems(
   block: KubeletConfiguration | undefined,
   instances: readonly InstanceVariables[],
+  compile: CompileExpression = compileExpression,
 ): readonly Problem[] {
-  const compiled = compiledKubeletExpressions(block);
+  const compiled = compiledKubeletExpressions(block, compile);
   const maxPods = compiled.find(({ expression }) => expression.field === "maxPods")?.program;
   const resolved = instances.map((variables) => withResolvedMaxPods(block, { maxPods, variables }));
   return compiled.flatMap(({ expression, program }) => {

@@ -44,12 +44,16 @@ export interface CompiledKubeletExpression {
   readonly program: CompiledExpression;
 }
 
+/** Compiles the text of an expression, or remembers what it came to. */
+export type CompileExpression = (text: string) => ExpressionOutcome<CompiledExpression>;
+
 /** The expressions of a block, maxPods first. One that does not compile is left out; validation reports it. */
 export function compiledKubeletExpressions(
   block: KubeletConfiguration | undefined,
+  compile: CompileExpression = compileExpression,
 ): readonly CompiledKubeletExpression[] {
   return kubeletExpressionsOf(block).flatMap((expression) => {
-    const outcome = compileExpression(expression.text);
+    const outcome = compile(expression.text);
     return outcome.kind === "ok" ? [{ expression, program: outcome.value }] : [];
   });
 }

@@ -99,6 +99,7 @@ export function awsServices(options: AwsServicesOptions) {
         usesReservations,
       },
       ...{ placementGroupOf, shiftedZoneIds, allowsExpressions: settings.gates.NodeClassCEL },
+      compileExpression: nodeClasses.compileExpression,
       nodeSettings: {
         vmMemoryOverheadPercent: settings.vmMemoryOverheadPercent,
         reservedEnis: settings.reservedEnis,

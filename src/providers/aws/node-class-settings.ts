@@ -1,26 +1,27 @@
 import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
 import { resolvedAmiFamily } from "../../api/validation/ami-family.ts";
 import type { KubeletConfiguration } from "../../api/validation/kubelet-decode.ts";
-import { compiledKubeletExpressions } from "../../api/validation/kubelet-expressions.ts";
+import { type CompileExpression, compiledKubeletExpressions } from "../../api/validation/kubelet-expressions.ts";
 import { managedKubelet } from "../../api/validation/kubelet-managed.ts";
 import type { KubeletSettings, NodeSettings } from "./node-settings.ts";
 
 export interface NodeSettingsOptions {
   /** The gate NodeClassCEL. */
   readonly allowsExpressions?: boolean | undefined;
+  readonly compile?: CompileExpression | undefined;
 }
 
 /** The settings of a node class that decide capacity and overhead of its nodes. */
 export function nodeSettingsOf(
   { spec }: Pick<Ec2NodeClass, "spec">,
-  { allowsExpressions = false }: NodeSettingsOptions = {},
+  { allowsExpressions = false, compile }: NodeSettingsOptions = {},
 ): Partial<NodeSettings> {
   if (spec === undefined) return {};
   const { kubelet, blockDeviceMappings, instanceStorePolicy, networkInterfaces, connectionTracking, cpuOptions } = spec;
   return {
     amiFamily: resolvedAmiFamily(spec),
     ...(kubelet && { kubelet: plainKubelet(kubelet) }),
-    ...(allowsExpressions && { kubeletExpressions: compiledKubeletExpressions(kubelet) }),
+    ...(allowsExpressions && { kubeletExpressions: compiledKubeletExpressions(kubelet, compile) }),
     ...(blockDeviceMappings && { blockDeviceMappings }),
     ...(instanceStorePolicy && { instanceStorePolicy }),
     ...(networkInterfaces && { networkInterfaces }),

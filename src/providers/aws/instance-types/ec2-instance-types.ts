@@ -1,6 +1,6 @@
 import type { Ec2NodeClass } from "../../../api/kinds/ec2-node-class.ts";
 import { awsLabels } from "../../../api/labels.ts";
-import type { InstanceVariables } from "../../../api/validation/kubelet-expressions.ts";
+import type { CompileExpression, InstanceVariables } from "../../../api/validation/kubelet-expressions.ts";
 import type { InstanceType, Offering } from "../../../core/instance-type.ts";
 import { Requirements } from "../../../core/requirements.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
@@ -40,6 +40,7 @@ export interface Ec2InstanceTypesOptions {
   readonly usesReservations: boolean;
   /** The gate NodeClassCEL; off unless given. */
   readonly allowsExpressions?: boolean | undefined;
+  readonly compileExpression: CompileExpression;
 }
 
 /** Everything about a node class that its instance types depend on. */
@@ -108,8 +109,8 @@ export class Ec2InstanceTypes {
   }
 
   #settingsOf(nodeClass: Ec2NodeClass): NodeSettings {
-    const { nodeSettings, allowsExpressions } = this.#options;
-    return { ...defaultNodeSettings, ...nodeSettingsOf(nodeClass, { allowsExpressions }), ...nodeSettings };
+    const { nodeSettings, allowsExpressions, compileExpression: compile } = this.#options;
+    return { ...defaultNodeSettings, ...nodeSettingsOf(nodeClass, { allowsExpressions, compile }), ...nodeSettings };
   }
 
   #inputsOf(nodeClass: Ec2NodeClass): ClassInputs {

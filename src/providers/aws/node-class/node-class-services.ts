@@ -8,6 +8,7 @@ import type { Logger } from "../../../util/logger.ts";
 import type { Random } from "../../../util/random.ts";
 import type { AwsApi } from "../api/aws-api.ts";
 import type { AwsSettings } from "../aws-settings.ts";
+import { cachedCompilation } from "../expression-cache.ts";
 import type { LaunchTarget } from "../launch/launch-template-specs.ts";
 import { Amis } from "./amis.ts";
 import { CapacityReservations } from "./capacity-reservations.ts";
@@ -52,6 +53,7 @@ export function nodeClassServices(options: NodeClassServicesOptions) {
     parameters,
     subnetAddresses,
     kubernetesVersion,
+    compileExpression: cachedCompilation({ clock }),
     clusterCidr: new ClusterCidr({ eks, clusterName }),
     amis: new Amis({ ec2, clock, refreshMs: amiRefreshMs, parameters, kubernetesVersion, log }),
     subnets: new Subnets({ ec2, clock, refreshMs: subnetRefreshMs, addresses: subnetAddresses }),
@@ -86,6 +88,7 @@ export function nodeClassControllers(options: NodeClassControllersOptions): read
     isDryRunDisabled: settings.isDryRunDisabled,
     allowsExpressions: settings.gates.NodeClassCEL,
     instanceVariables,
+    compileExpression: services.compileExpression,
   });
   const parts = [...nodeClassParts(services, { usesReservations }), validation];
   return [

@@ -3,7 +3,7 @@ import type { NodePool } from "../../../api/kinds/node-pool.ts";
 import { groups } from "../../../api/labels.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { resolvedAmiFamily } from "../../../api/validation/ami-family.ts";
-import type { InstanceVariables } from "../../../api/validation/kubelet-expressions.ts";
+import type { CompileExpression, InstanceVariables } from "../../../api/validation/kubelet-expressions.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { karpenterTypes } from "../../../kube/resources.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
@@ -26,6 +26,7 @@ export interface NodeClassValidationOptions {
   readonly allowsExpressions: boolean;
   /** What expressions can ask about each instance type. */
   readonly instanceVariables: (nodeClass: Ec2NodeClassObject) => readonly InstanceVariables[];
+  readonly compileExpression: CompileExpression;
 }
 
 const minute = 60_000;
@@ -55,10 +56,10 @@ export class NodeClassValidation implements NodeClassPart {
     if (spec === undefined) return {};
     const cidr = await this.#clusterCidr(spec);
     if (isTransient(cidr.error)) return { error: cidr.error };
-    const { allowsExpressions, instanceVariables } = this.#options;
+    const { allowsExpressions, instanceVariables, compileExpression: compile } = this.#options;
     const variables = () => instanceVariables(nodeClass);
     const facts: Ec2ValidationFacts = {
-      ...validationFactsOf(spec, { allowsExpressions, instanceVariables: variables }),
+      ...validationFactsOf(spec, { allowsExpressions, instanceVariables: variables, compile }),
       clusterCidr: cidr.message,
       conditions: status?.conditions ?? [],
     };

@@ -8,7 +8,11 @@ import {
   expressionSyntaxProblems,
   expressionsDisabledProblems,
 } from "../../../api/validation/kubelet-expression-problems.ts";
-import { type InstanceVariables, kubeletExpressionsOf } from "../../../api/validation/kubelet-expressions.ts";
+import {
+  type CompileExpression,
+  type InstanceVariables,
+  kubeletExpressionsOf,
+} from "../../../api/validation/kubelet-expressions.ts";
 import type { Ec2NodeClassSpec } from "./node-class-object.ts";
 
 /** What expressions of a class are checked with. */
@@ -17,6 +21,7 @@ export interface ExpressionChecks {
   readonly allowsExpressions: boolean;
   /** What expressions can ask about each instance type. */
   readonly instanceVariables: () => readonly InstanceVariables[];
+  readonly compile?: CompileExpression | undefined;
 }
 
 export const noExpressions: ExpressionChecks = { allowsExpressions: false, instanceVariables: () => [] };
@@ -24,7 +29,7 @@ export const noExpressions: ExpressionChecks = { allowsExpressions: false, insta
 /** What can be said about a spec without asking AWS. (04 §1.12) */
 export function validationFactsOf(
   spec: Ec2NodeClassSpec,
-  { allowsExpressions, instanceVariables }: ExpressionChecks,
+  { allowsExpressions, instanceVariables, compile }: ExpressionChecks,
 ): Omit<Ec2ValidationFacts, "conditions"> {
   const { kubelet, tags } = spec;
   const amiFamily = resolvedAmiFamily(spec);
@@ -33,10 +38,10 @@ export function validationFactsOf(
     amiFamily,
     kubelet: messageOf(kubeletProblems(kubelet)),
     expressionsDisabled: allowsExpressions ? undefined : messageOf(expressionsDisabledProblems(kubelet)),
-    expressionInvalid: hasExpressions ? messageOf(expressionSyntaxProblems(kubelet)) : undefined,
+    expressionInvalid: hasExpressions ? messageOf(expressionSyntaxProblems(kubelet, compile)) : undefined,
     unsupportedKubelet: messageOf(amiFamilyKubeletProblems(kubelet, amiFamily)),
     expressionEvaluation: hasExpressions
-      ? messageOf(expressionEvaluationProblems(kubelet, instanceVariables()))
+      ? messageOf(expressionEvaluationProblems(kubelet, instanceVariables(), compile))
       : undefined,
     tags: messageOf(tagProblems(tags)),
   };
