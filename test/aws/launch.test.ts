@@ -297,6 +297,23 @@ describe("launch templates", () => {
     await one.create("c", { requirements: [m5Large] });
     expect(new Set(created(one).map(({ LaunchTemplateName }) => LaunchTemplateName)).size).toBe(3);
   });
+
+  it.each([
+    [14_745, []],
+    [14_746, [{ EC2NodeClass: "web", bytes: 14_746, limit: 16_384 }]],
+  ])("04 §1.9 user data of %i bytes is logged as too close to the limit: %j", async (bytes, logged) => {
+    const terms = { amiFamily: "Custom", amiSelectorTerms: [{ tags: { "karpenter.sh/discovery": "demo" } }] } as const;
+    const one = await open({
+      types: (name) => name === "m5.large",
+      settings: { isDryRunDisabled: true },
+      nodeClass: { ...terms, userData: "x".repeat(bytes) },
+    });
+    await one.create("a", { requirements: [m5Large, onDemand] });
+    await one.create("b", { requirements: [m5Large, onDemand] });
+    const found = one.lines.filter(({ message }) => message === "user data is close to what EC2 accepts");
+    expect(found.map(({ EC2NodeClass, bytes: own, limit }) => ({ EC2NodeClass, bytes: own, limit }))).toEqual(logged);
+    expect(JSON.stringify(one.lines)).not.toContain("xxxx");
+  });
 });
 
 describe("reservations", () => {
@@ -347,6 +364,24 @@ describe("reservations", () => {
     const next = one.provider.create(one.claimOf("b", { requirements }));
     await one.pass(1);
     expect((await next).labels[labels.capacityType]).toBe("on-demand");
+  });
+
+  it("04 §2.7 an error that is no stock-out leaves the count of a reservation", async () => {
+    const one = await open({
+      nodeClass: selecting,
+      account: (aws) => {
+        aws.capacityReservations.push(reservation("cr-1"));
+        aws.poolErrors.set("cr-1", { code: "InvalidParameterValue", message: "something else" });
+      },
+    });
+    const requirements = [m5Large, isIn(labels.capacityType, "reserved", "on-demand")];
+    const creating = refusalOf(one.provider.create(one.claimOf("a", { requirements })));
+    await one.pass(1);
+    expect((await creating).code).toBe("create-failed");
+    one.aws.poolErrors.clear();
+    const next = one.provider.create(one.claimOf("b", { requirements }));
+    await one.pass(1); // the reservations are not read again in between
+    expect((await next).labels[awsLabels.capacityReservationId]).toBe("cr-1");
   });
 
   it("04 §3.3 capacity blocks and interruptible reservations are asked for as such", async () => {

@@ -1,8 +1,14 @@
 import type { Image } from "@aws-sdk/client-ec2";
 import { afterEach, describe, expect, it } from "vitest";
+import { karpenterTypes } from "../../src/kube/resources.ts";
 import type { Ec2NodeClassObject } from "../../src/providers/aws/node-class/node-class-object.ts";
 import { startAt } from "../world/api-world.ts";
-import { type NodeClassWorld, type NodeClassWorldOptions, nodeClassWorld } from "./node-class-world.ts";
+import {
+  type NodeClassWorld,
+  type NodeClassWorldOptions,
+  nodeClassManifest,
+  nodeClassWorld,
+} from "./node-class-world.ts";
 
 const minute = 60_000;
 let world: NodeClassWorld | undefined;
@@ -147,6 +153,62 @@ describe("an EC2NodeClass", () => {
     const { status } = await create({ securityGroupSelectorTerms: terms });
     expect(status?.securityGroups?.map(({ id }) => id)).toEqual(["sg-1", "sg-2", "sg-3"]);
     expect(aws.inputsOf("ec2:DescribeSecurityGroups")).toHaveLength(3);
+  });
+
+  it("04 §1.5 04 §1.6 two classes side by side each have their own subnets and groups, asked for once each", async () => {
+    const one = await open({
+      account: ({ subnets, securityGroups }) => {
+        for (const [index, subnet] of subnets.entries()) subnet.Tags = [{ Key: "of", Value: index < 2 ? "a" : "b" }];
+        securityGroups.push({ GroupId: "sg-2", GroupName: "two", Tags: [{ Key: "of", Value: "b" }] });
+      },
+    });
+    const { aws, services, pass } = one;
+    const terms = (value: string, group: string) => ({
+      subnetSelectorTerms: [{ tags: { of: value } }],
+      securityGroupSelectorTerms: [{ id: group }],
+    });
+    const both = () => Promise.all(["a", "b"].map((name) => one.read(name)));
+    const manifests = [nodeClassManifest("a", terms("a", "sg-1")), nodeClassManifest("b", terms("b", "sg-2"))];
+    await Promise.all(manifests.map((manifest) => one.client.create(karpenterTypes.EC2NodeClass, manifest)));
+    await pass(1);
+    const found = (await both()).map(({ status }) => [
+      status?.subnets?.map(({ id }) => id),
+      status?.securityGroups?.map(({ id }) => id),
+    ]);
+    expect(found).toEqual([
+      [["subnet-1", "subnet-2"], ["sg-1"]],
+      [aws.subnets.slice(2).map(({ SubnetId }) => SubnetId), ["sg-2"]],
+    ]);
+    expect(aws.inputsOf("ec2:DescribeSubnets")).toHaveLength(2);
+    expect(aws.inputsOf("ec2:DescribeSecurityGroups")).toHaveLength(2);
+    // Once the answers are old, all who ask at the same time share one call for each class.
+    await one.during(one.running.stop(), 1);
+    await pass(60);
+    aws.calls.length = 0;
+    const [a, b] = await both();
+    const asked = [a, b, a, b].flatMap((nodeClass) =>
+      nodeClass === undefined ? [] : [services.subnets.resolve(nodeClass), services.securityGroups.resolve(nodeClass)],
+    );
+    expect((await Promise.all(asked)).map((list) => list.length)).toEqual([
+      2,
+      1,
+      aws.subnets.length - 2,
+      1,
+      2,
+      1,
+      aws.subnets.length - 2,
+      1,
+    ]);
+    expect(aws.inputsOf("ec2:DescribeSubnets")).toHaveLength(2);
+    expect(aws.inputsOf("ec2:DescribeSecurityGroups")).toHaveLength(2);
+  });
+
+  it("04 §1.5 another spec is another key: it is not answered from what the old one found", async () => {
+    const { create, update, aws } = await open();
+    await create({ subnetSelectorTerms: [{ id: "subnet-1" }], securityGroupSelectorTerms: [{ id: "sg-1" }] });
+    const { status } = await update({ subnetSelectorTerms: [{ id: "subnet-2" }] });
+    expect(status?.subnets?.map(({ id }) => id)).toEqual(["subnet-2"]);
+    expect(aws.inputsOf("ec2:DescribeSubnets")).toHaveLength(2);
   });
 });
 

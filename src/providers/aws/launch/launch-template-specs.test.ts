@@ -176,6 +176,55 @@ describe("launchTemplateSpecs", () => {
     ]);
   });
 
+  it("04 §1.8 a volume has everything its class says of it", () => {
+    const ebs = {
+      deleteOnTermination: false,
+      encrypted: false,
+      iops: 3_000,
+      kmsKeyID: "alias/mine",
+      snapshotID: "snap-1",
+      throughput: 250,
+      volumeInitializationRate: 150,
+      volumeSize: "30Gi",
+      volumeType: "gp3" as const,
+    };
+    const snapshotOnly = { deviceName: "/dev/sdb", ebs: { snapshotID: "snap-2", deleteOnTermination: true } };
+    const blockDeviceMappings = [{ deviceName: "/dev/xvda", rootVolume: true, ebs }, snapshotOnly];
+    expect(only(classOf({ blockDeviceMappings })).data.BlockDeviceMappings).toEqual([
+      {
+        DeviceName: "/dev/xvda",
+        Ebs: {
+          DeleteOnTermination: false,
+          Encrypted: false,
+          Iops: 3_000,
+          KmsKeyId: "alias/mine",
+          SnapshotId: "snap-1",
+          Throughput: 250,
+          VolumeInitializationRate: 150,
+          VolumeSize: 30,
+          VolumeType: "gp3",
+        },
+      },
+      { DeviceName: "/dev/sdb", Ebs: { SnapshotId: "snap-2", DeleteOnTermination: true } },
+    ]);
+  });
+
+  it("04 §1.7 of two images that a type can boot it gets the first of the status, and others the second", () => {
+    const anyAmd64 = { id: "ami-any", name: "any", requirements: amiRequirementsFor({ arch: "amd64" }) };
+    const [std, gpu] = amis;
+    const imagesOf = (...listed: (typeof anyAmd64 | undefined)[]) => {
+      const plain = nodeClass();
+      const withAmis = { ...plain, status: { ...plain.status, amis: listed } } as Ec2NodeClass;
+      const instanceTypes = ["m5.large", "g5.xlarge", "inf1.xlarge"].map(type);
+      return templates({ nodeClass: withAmis, instanceTypes }).map(
+        ({ imageId, instanceTypes: own }) => `${imageId} ${own.map(({ name }) => name).join()}`,
+      );
+    };
+    expect(imagesOf(std, anyAmd64)).toEqual(["ami-std m5.large", "ami-any g5.xlarge", "ami-any inf1.xlarge"]);
+    expect(imagesOf(gpu, anyAmd64, std)).toEqual(["ami-gpu g5.xlarge", "ami-any m5.large", "ami-any inf1.xlarge"]);
+    expect(imagesOf(anyAmd64, std, gpu).every((text) => text.startsWith("ami-any"))).toBe(true);
+  });
+
   it.each([
     ["AL2", ["/dev/xvda 20"]],
     ["Bottlerocket", ["/dev/xvda 4", "/dev/xvdb 20"]],
