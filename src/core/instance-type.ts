@@ -78,13 +78,21 @@ export function offeringReservationId(offering: Offering): string | undefined {
   return undefined;
 }
 
-/** The price of a node that runs already, whether or not the offering is available; undefined if unknown. (03:D-6) */
-export function offeringPriceAt(
-  { offerings }: InstanceType,
-  { zone, capacityType }: { readonly zone: string | undefined; readonly capacityType: string | undefined },
-): number | undefined {
+/** Where a node runs, and how it is paid for. */
+interface NodePlace {
+  readonly zone: string | undefined;
+  readonly capacityType: string | undefined;
+}
+
+/** The offering of a node that runs already, whether or not it is available; undefined if its price is unknown. */
+export function offeringAt({ offerings }: InstanceType, { zone, capacityType }: NodePlace): Offering | undefined {
   const offering = offerings.find((one) => offeringZone(one) === zone && offeringCapacityType(one) === capacityType);
-  return offering === undefined || Number.isNaN(offering.price) ? undefined : offering.price;
+  return offering === undefined || Number.isNaN(offering.price) ? undefined : offering;
+}
+
+/** Its price. (03:D-6) */
+export function offeringPriceAt(type: InstanceType, place: NodePlace): number | undefined {
+  return offeringAt(type, place)?.price;
 }
 
 /** The types, with all prices from one source. */

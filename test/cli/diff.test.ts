@@ -115,6 +115,7 @@ pods                      3       6       +3
 cannot be scheduled       0       0
 $/hour               0.1086  0.2172  +0.1086
 $/month               79.27  158.54   +79.27
+Price: made up: no cloud offers these instance types.
 
 1 node comes, 1 node goes, 3 pods move, $79.27/month more.
 `);

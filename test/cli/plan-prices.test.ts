@@ -290,6 +290,79 @@ status: {nodeName: node-1, providerID: "aws:///us-east-1a/i-0123456789abcdef0"}
     expect(await ran("diff", "-f", "in.yaml", "--base", "cluster.yaml")).toContain("7.5000");
   });
 
+  it("04 §2.6 plan --disruption, plan --repack and diff say where prices come from, and mark estimates", async () => {
+    const claimed = (name: string, capacityType: string) => `
+---
+apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata:
+  name: ${name}
+  labels:
+    karpenter.sh/nodepool: default
+    node.kubernetes.io/instance-type: m5.2xlarge
+    topology.kubernetes.io/zone: us-east-1a
+    karpenter.sh/capacity-type: ${capacityType}
+spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}, requirements: []}
+---
+{apiVersion: v1, kind: Node, metadata: {name: ${name}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: on-${name}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: r, controller: true}]}
+spec: {nodeName: ${name}, containers: [{name: app, resources: {requests: {cpu: 1500m}}}]}`;
+    const pool = `
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  disruption: {consolidateAfter: 0s, budgets: [{nodes: "100%"}]}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: node.kubernetes.io/instance-type, operator: In, values: [m5.large, m5.2xlarge]}
+        - {key: topology.kubernetes.io/zone, operator: In, values: [us-east-1a]}`;
+    const files = {
+      "cluster.yaml": pool + claimed("a", "on-demand"),
+      "empty.yaml": pool,
+      "web.yaml": m5.split("---")[1] ?? "",
+      "b.yaml": "discounts: [{percent: 10, capacityType: on-demand}]",
+    };
+    const now = ["--now", "2026-01-15T12:00:00Z"];
+    const estimate = "Price: ~ estimated: the usual share spot cost of the price on demand in us-east-1 on 2026-08-22.";
+    const discounted = "Price: 10% off (b.yaml), list price of us-east-1 on 2026-07-20.";
+
+    const disruption = await run(files, "plan", "-f", "cluster.yaml", "--disruption", "--prices", "b.yaml", ...now);
+    expect(disruption.out).toMatch(/new m5\.large of NodePool default \(spot, ~\$0\.\d{4}\/hour\)/);
+    expect(disruption.out).toContain(`${discounted}\n${estimate}\n`);
+    const json = await run(files, "plan", "-f", "cluster.yaml", "--disruption", "-o", "json", ...now);
+    expect(JSON.parse(json.out)).toMatchObject({
+      priceSources: [
+        { source: { kind: "estimate", basis: "spot-share" }, isEstimate: true },
+        { source: { kind: "list", region: "us-east-1", date: "2026-07-20" }, isEstimate: false, nodes: 1 },
+      ],
+    });
+
+    const repack = await run(files, "plan", "-f", "cluster.yaml", "--repack", "--prices", "b.yaml", ...now);
+    expect(repack.out).toContain(`${discounted}\n${estimate}\n`);
+
+    const diff = await run(
+      files,
+      "diff",
+      "--base",
+      "cluster.yaml",
+      "-f",
+      "web.yaml",
+      "--delete",
+      "nodeclaim/a",
+      ...now,
+    );
+    expect(diff.out).toMatch(/\+ 1 × new m5\.large \(spot, us-east-1a\) of default, ~\$0\.\d{4}\/hour/);
+    expect(diff.out).toContain(`Price: list price of us-east-1 on 2026-07-20.\n${estimate}\n`);
+    const same = await run(files, "diff", "--base", "cluster.yaml", "-f", "empty.yaml", ...now);
+    expect(same.out).not.toContain("Price");
+  });
+
   it("the plan charges what the book says, for random types, zones and capacity types", async () => {
     const random = new Random(7);
     const types = ["m5.large", "c6g.xlarge", "r7i.2xlarge", "t3.medium"];

@@ -62,6 +62,7 @@ today                     4  0.8687   634.17
 after these commands      1  0.2172   158.54
 packed from nothing       2  0.1629   118.91
 lower bound                  0.1086    79.30
+Price: made up: no cloud offers these instance types.
 
 2 commands in 2 waves save $0.6515/hour. A wave begins when the nodes of the one before are gone and consolidateAfter has passed.
 

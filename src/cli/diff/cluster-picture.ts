@@ -1,6 +1,7 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { namespacedName } from "../../api/object.ts";
 import { isActivePod, isMirrorPod, isOwnedByDaemonSet } from "../../core/pod-predicates.ts";
+import type { PriceSource } from "../../core/price-source.ts";
 import { mergeResources, type Resources } from "../../core/resources.ts";
 import type { ExistingNode } from "../../core/scheduling/problem.ts";
 import { ObjectsByKind } from "../../state/objects-by-kind.ts";
@@ -32,6 +33,8 @@ export interface PicturedNode {
   readonly zones: readonly string[];
   /** Dollars an hour, if known. */
   readonly price?: number | undefined;
+  /** Where that price comes from, if it is of a catalogue. */
+  readonly priceSource?: PriceSource | undefined;
   readonly pods: readonly string[];
 }
 
@@ -66,11 +69,11 @@ interface PlannedPair {
 
 function plannedNodes({ decision, catalogue }: Plan): readonly PlannedPair[] {
   return decision.newNodes.map((node) => {
-    const { nodePool, instanceType, capacityType, zones, price, pods }: ReportedNode = reportedNode(
+    const { nodePool, instanceType, capacityType, zones, price, priceSource, pods }: ReportedNode = reportedNode(
       node,
       catalogue.labelPolicy,
     );
-    return { node: { nodePool, instanceType, capacityType, zones, price, pods }, pods: node.pods };
+    return { node: { nodePool, instanceType, capacityType, zones, price, priceSource, pods }, pods: node.pods };
   });
 }
 
@@ -118,9 +121,9 @@ function existingNode(
 ): Omit<PicturedNode, "pods"> {
   const known = readNodeLabels(labels);
   const { instanceType, capacityType, zone } = known;
-  const price = priceOf({ ...known, labels })?.perHour;
+  const { perHour: price, source: priceSource } = priceOf({ ...known, labels }) ?? {};
   const zones = zone === undefined ? [] : [zone];
-  return { name, nodePool: nodePool ?? known.pool, instanceType, capacityType, zones, price };
+  return { name, nodePool: nodePool ?? known.pool, instanceType, capacityType, zones, price, priceSource };
 }
 
 /** Limits of pools, and what counts against them: the capacity of their nodes. */

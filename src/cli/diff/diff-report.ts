@@ -1,5 +1,6 @@
 import { amountOf } from "../../core/resources.ts";
 import { hoursPerMonth } from "../plan/plan-report.ts";
+import { priceSourcesOf, type ReportedPriceSource } from "../prices/price-sources.ts";
 import type { ChangedObject } from "./apply-change.ts";
 import type { ClusterPicture, PicturedNode, PodPlace } from "./cluster-picture.ts";
 import type { DriftedNode } from "./drifted-nodes.ts";
@@ -10,6 +11,8 @@ export interface DiffReport {
   readonly change: readonly ChangedObject[];
   readonly before: PictureTotals;
   readonly after: PictureTotals;
+  /** Where the prices of all nodes come from. */
+  readonly priceSources: Readonly<Record<"before" | "after", readonly ReportedPriceSource[]>>;
   readonly nodes: {
     readonly come: readonly DiffNodes[];
     readonly go: readonly DiffNodes[];
@@ -81,12 +84,18 @@ export function diffReportOf(sides: DiffSides): DiffReport {
   const totals = { before: totalsOf(before), after: totalsOf(after) };
   const isPriceDifferent = Math.abs(totals.after.pricePerHour - totals.before.pricePerHour) > 1e-9;
   const isDifferent = limits.length > 0 || isPriceDifferent || lists.some(({ length }) => length > 0);
-  return { isDifferent, change, ...totals, nodes, pods, limits, notes };
+  const priceSources = { before: priceSourcesIn(before), after: priceSourcesIn(after) };
+  return { isDifferent, change, ...totals, priceSources, nodes, pods, limits, notes };
 }
 
 /** Whether a pod loses its place, or one that the change adds has none. */
 export function hasLostPods({ pods }: DiffReport): boolean {
   return pods.noLongerSchedulable.length + pods.comeUnschedulable.length > 0;
+}
+
+function priceSourcesIn({ existing, planned }: ClusterPicture): readonly ReportedPriceSource[] {
+  const nodes = [...existing.values(), ...planned];
+  return priceSourcesOf(nodes.map(({ price = 0, priceSource }) => ({ price, priceSource })));
 }
 
 function totalsOf({ existing, planned, places }: ClusterPicture): PictureTotals {

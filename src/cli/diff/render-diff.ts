@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { humanAmount } from "../../core/explain/describe-reason.ts";
 import { podSummary } from "../plan/pod-summary.ts";
+import { markedHourlyPrice, priceSourceLines } from "../prices/price-sources.ts";
 import { countText, formatTable, joinSections, oneLine, truncateText } from "../text-table.ts";
 import type { ChangedObject } from "./apply-change.ts";
 import {
@@ -36,7 +37,7 @@ export function renderDiff(report: DiffReport, { color }: { readonly color: bool
       ...notes.come.map((note) => paint("green", oneLine(`+ note: ${note}`))),
       ...notes.go.map((note) => paint("red", oneLine(`- note: ${note}`))),
     ],
-    totalLines(report),
+    report.isDifferent ? [...totalLines(report), ...sourceLines(report)] : [],
     [paint("bold", summaryText(report))],
   ]);
 }
@@ -71,13 +72,13 @@ function nodeLines({ come, go, drift }: DiffReport["nodes"], paint: Paint): read
 }
 
 function nodesText(nodes: DiffNodes): string {
-  const { name, count, price, pods, instanceType, capacityType, nodePool } = nodes;
+  const { name, count, price, priceSource, pods, instanceType, capacityType, nodePool } = nodes;
   const about = [instanceType, capacityType, nodePool && `NodePool ${nodePool}`].filter((part) => part !== undefined);
   const what =
     name === undefined
       ? `${count} × ${nodeText(nodes)}`
       : `${name}${about.length === 0 ? "" : ` (${about.join(", ")})`}`;
-  const cost = price === undefined ? "price unknown" : `$${price.toFixed(4)}/hour`;
+  const cost = price === undefined ? "price unknown" : markedHourlyPrice(price, priceSource);
   return oneLine(`${what}, ${cost}: ${truncateText(podSummary(pods), podsShown) || "no pods"}`);
 }
 
@@ -144,8 +145,7 @@ function limitLines(limits: readonly DiffLimit[]): readonly string[] {
   return formatTable([{ title: "POOL" }, { title: "RESOURCE" }, { title: "LIMIT" }, { title: "USED" }], rows);
 }
 
-function totalLines({ before, after, isDifferent }: DiffReport): readonly string[] {
-  if (!isDifferent) return [];
+function totalLines({ before, after }: DiffReport): readonly string[] {
   const row = (title: string, field: keyof PictureTotals, digits: number): readonly string[] => {
     const difference = after[field] - before[field];
     const sign = difference > 0 ? "+" : "";
@@ -169,6 +169,11 @@ function totalLines({ before, after, isDifferent }: DiffReport): readonly string
       ...(hasUnknown ? [row("nodes of unknown price", "nodesWithoutPrice", 0)] : []),
     ],
   );
+}
+
+/** Where the prices of both sides come from, each source once. */
+function sourceLines({ priceSources: { before, after } }: DiffReport): readonly string[] {
+  return [...new Set([...before, ...after].flatMap((one) => priceSourceLines([one])))];
 }
 
 function summaryText({ isDifferent, nodes, pods, before, after }: DiffReport): string {

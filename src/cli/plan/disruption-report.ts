@@ -6,6 +6,8 @@ import type { NodeVerdict } from "../../core/disruption/verdict.ts";
 import { verdictEvent } from "../../core/disruption/verdict-event.ts";
 import { verdictText } from "../../core/disruption/verdict-text.ts";
 import type { PlannedNode } from "../../core/scheduling/decision.ts";
+import { claimedNodePrices } from "../prices/claimed-node-prices.ts";
+import { type Priced, priceSourcesOf, type ReportedPriceSource } from "../prices/price-sources.ts";
 import type { DisruptionPlan } from "./make-disruption-plan.ts";
 import { podNames, type ReportedNode, reportedNode } from "./plan-report.ts";
 
@@ -14,6 +16,8 @@ export interface DisruptionReport {
   /** The method that acts, or `none`. */
   readonly acts: string;
   readonly methods: readonly ReportedMethod[];
+  /** Where the prices of nodes and of their replacements come from. */
+  readonly priceSources: readonly ReportedPriceSource[];
   readonly totals: { readonly nodes: number; readonly pricePerHour: number; readonly savings: number };
 }
 
@@ -46,9 +50,14 @@ export type ReportedVerdict = NodeVerdict & { readonly text: string };
 export function disruptionReportOf({ snapshot, proposal }: DisruptionPlan): DisruptionReport {
   const acting = proposal.methods.find(({ method }) => method === proposal.acts);
   const reported = (node: PlannedNode): ReportedNode => reportedNode(node, snapshot.labelPolicy);
+  const methods = proposal.methods.map((one) => reportedMethod(one, reported));
   return {
     acts: proposal.acts ?? "none",
-    methods: proposal.methods.map((one) => reportedMethod(one, reported)),
+    methods,
+    priceSources: priceSourcesOf([
+      ...claimedNodePrices(snapshot),
+      ...methods.flatMap(({ commands }) => replacementsOf(commands)),
+    ]),
     totals: {
       nodes: snapshot.cluster.nodes.length,
       pricePerHour: [...snapshot.pools.values()].reduce((sum, { cost }) => sum + cost, 0),
@@ -92,6 +101,10 @@ export function reportedCommand(
     savings,
     moves: movesOf(command),
   };
+}
+
+export function replacementsOf(commands: readonly ReportedCommand[]): readonly Priced[] {
+  return commands.flatMap(({ replacements }) => replacements);
 }
 
 function nodeNames({ candidates }: DisruptionCommand): readonly string[] {

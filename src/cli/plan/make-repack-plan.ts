@@ -9,6 +9,8 @@ import { disruptionSourcesOf } from "../../state/scenario.ts";
 import { runSteps } from "../../util/steps.ts";
 import type { Io } from "../io.ts";
 import { lpSolver } from "../lp-solver.ts";
+import { claimedNodePrices } from "../prices/claimed-node-prices.ts";
+import type { Priced } from "../prices/price-sources.ts";
 import { searchFor } from "./make-disruption-plan.ts";
 import { type PlanOutcome, type PlanRequest, preparePlan } from "./make-plan.ts";
 
@@ -21,6 +23,8 @@ export interface RepackedPlan extends RepackPlan {
   /** Dollars an hour: no plan for these pods on nodes that can be launched now costs less. */
   readonly lowerBound: number;
   readonly labelPolicy: LabelPolicy;
+  /** Of today's nodes, where they are known. */
+  readonly todaysPrices: readonly Priced[];
 }
 
 export type RepackOutcome =
@@ -43,13 +47,16 @@ export async function makeRepackPlan(request: RepackRequest, io: Io): Promise<Re
     allowsMultiReplacement: true,
     nominated: [],
   });
-  const steps = repack(new DisruptionProjection(cluster, { ...sources, chooseOffers: options.chooseOffers }), {
+  const projection = new DisruptionProjection(cluster, { ...sources, chooseOffers: options.chooseOffers });
+  const todaysPrices = claimedNodePrices(projection.snapshot());
+  const steps = repack(projection, {
     simulatorFor: (snapshot) => sharedSimulator(snapshot, { placesOwnPodsFirst: true }),
     searchBudget: searchFor(searchMs),
   });
   const plan = runSteps(steps);
   const bound = await boundOf(plan);
-  return { kind: "planned", findings: outcome.findings, plan: { ...plan, lowerBound: bound, labelPolicy } };
+  const repacked: RepackedPlan = { ...plan, lowerBound: bound, labelPolicy, todaysPrices };
+  return { kind: "planned", findings: outcome.findings, plan: repacked };
 }
 
 /** Nodes that stay in any case cost what they cost; their free room takes pods for nothing. */

@@ -1,3 +1,4 @@
+import { markedHourlyPrice, priceSourceLines } from "../prices/price-sources.ts";
 import { countText, formatTable, joinSections, oneLine } from "../text-table.ts";
 import type { DisruptionReport, ReportedCommand, ReportedMethod } from "./disruption-report.ts";
 import { nodeOutcomes, priceChangeText } from "./node-outcomes.ts";
@@ -13,7 +14,7 @@ function disruptionText(report: DisruptionReport, { isWide, bold }: ReportTextOp
   const shown = report.methods.filter(({ commands, invalid }) => commands.length + invalid.length > 0);
   return joinSections([
     ...shown.map((method) => methodLines(method, { acts: report.acts, bold })),
-    summaryLines(report).map(bold),
+    [...summaryLines(report).map(bold), ...priceSourceLines(report.priceSources, { noun: false })],
     ...(isWide ? report.methods.map(verdictRows) : [stayingRows(report)]),
   ]);
 }
@@ -36,7 +37,7 @@ export function commandLines(command: ReportedCommand): readonly string[] {
     `  ${decision} ${nodes.map(oneLine).join(", ")}: ${priceChangeText(savings)}`,
     ...replacements.map(
       (node) =>
-        `    new ${node.instanceType ?? "node of the template"} of NodePool ${node.nodePool} (${node.capacityType}, $${node.price.toFixed(4)}/hour): ${podSummary(node.pods) || "no pods"}`,
+        `    new ${node.instanceType ?? "node of the template"} of NodePool ${node.nodePool} (${node.capacityType}, ${markedHourlyPrice(node.price, node.priceSource)}): ${podSummary(node.pods) || "no pods"}`,
     ),
     ...Object.entries(existingNodes).map(([node, pods]) => `    to ${node}: ${podSummary(pods)}`),
   ];

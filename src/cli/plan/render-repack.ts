@@ -1,3 +1,4 @@
+import { priceSourceLines } from "../prices/price-sources.ts";
 import { countText, formatTable, joinSections, oneLine } from "../text-table.ts";
 import { hoursPerMonth } from "./plan-report.ts";
 import { commandLines } from "./render-disruption.ts";
@@ -14,7 +15,7 @@ function repackText(report: RepackReport, { isWide, bold }: ReportTextOptions): 
   return joinSections([
     provisioningLines(report),
     ...waves.map((wave) => waveLines(wave, report.steps, bold)),
-    figureRows(report),
+    [...figureRows(report), ...priceSourceLines(report.priceSources, { noun: false })],
     noteLines(report),
     ...(isWide || report.staying.length > 0 ? [stayingRows(report, { isWide })] : []),
   ]);

@@ -1,7 +1,8 @@
 import { verdictText } from "../../core/disruption/verdict-text.ts";
 import type { RepackStep } from "../../core/repack/repack.ts";
 import type { PlannedNode } from "../../core/scheduling/decision.ts";
-import { type ReportedCommand, type ReportedVerdict, reportedCommand } from "./disruption-report.ts";
+import { type Priced, priceSourcesOf, type ReportedPriceSource } from "../prices/price-sources.ts";
+import { type ReportedCommand, type ReportedVerdict, replacementsOf, reportedCommand } from "./disruption-report.ts";
 import type { RepackedPlan } from "./make-repack-plan.ts";
 import { type ReportedNode, reportedNode } from "./plan-report.ts";
 
@@ -22,6 +23,8 @@ export interface RepackReport {
   };
   /** No plan for these pods on nodes that can be launched now costs less an hour. */
   readonly lowerBoundPerHour: number;
+  /** Where the prices of today's nodes and of all new ones come from. */
+  readonly priceSources: readonly ReportedPriceSource[];
   readonly steps: readonly ReportedStep[];
   /** After all steps. */
   readonly reached: ReportedFigures & { readonly savings: number };
@@ -50,6 +53,9 @@ export interface ReportedStep extends ReportedCommand {
 export function repackReportOf(plan: RepackedPlan): RepackReport {
   const { today, provisioning, repacked, reached, labelPolicy } = plan;
   const reported = (node: PlannedNode): ReportedNode => reportedNode(node, labelPolicy);
+  const newNodes = repacked.newNodes.map(reported);
+  const steps = plan.steps.map((step) => reportedStep(step, reported));
+  const priced: readonly Priced[] = [...plan.todaysPrices, ...replacementsOf(steps), ...newNodes];
   return {
     today: { nodes: today.nodes, pricePerHour: today.price },
     provisioning: {
@@ -61,11 +67,12 @@ export function repackReportOf(plan: RepackedPlan): RepackReport {
     repacked: {
       nodes: repacked.newNodes.length + repacked.keptNodes.length,
       pricePerHour: repacked.price,
-      newNodes: repacked.newNodes.map(reported),
+      newNodes,
       keptNodes: repacked.keptNodes,
     },
     lowerBoundPerHour: plan.lowerBound,
-    steps: plan.steps.map((step) => reportedStep(step, reported)),
+    priceSources: priceSourcesOf(priced),
+    steps,
     reached: { nodes: reached.nodes, pricePerHour: reached.price, savings: provisioning.price - reached.price },
     staying: plan.staying.map((verdict) => ({ ...verdict, text: verdictText(verdict) })),
     isStopped: plan.isStopped,

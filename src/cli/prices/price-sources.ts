@@ -10,7 +10,7 @@ export interface ReportedPriceSource {
 }
 
 /** Something with a price. */
-interface Priced {
+export interface Priced {
   readonly price: number;
   readonly priceSource?: PriceSource | undefined;
 }
@@ -21,6 +21,11 @@ const estimateMark = "~";
 /** `0.0960`, or `~0.0960` for an estimate. */
 export function markedPrice(price: number, source: PriceSource | undefined, digits = 4): string {
   return `${isEstimated(source) ? estimateMark : ""}${price.toFixed(digits)}`;
+}
+
+/** `$0.0960/hour`, or `~$0.0960/hour` for an estimate. */
+export function markedHourlyPrice(price: number, source: PriceSource | undefined): string {
+  return `${isEstimated(source) ? estimateMark : ""}$${price.toFixed(4)}/hour`;
 }
 
 /** Every source once, in the order of their texts. */
@@ -36,13 +41,18 @@ export function priceSourcesOf(nodes: readonly Priced[]): readonly ReportedPrice
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
+export interface PriceSourceLineOptions {
+  /** What is counted where there are several sources; nothing if it is false. */
+  readonly noun?: string | false;
+}
+
 /** One line a source; those of estimates begin with the mark that their prices have. */
 export function priceSourceLines(
   sources: readonly ReportedPriceSource[],
-  { noun = "node" }: { readonly noun?: string } = {},
+  { noun = "node" }: PriceSourceLineOptions = {},
 ): readonly string[] {
   return sources.map(({ source, isEstimate, nodes }) => {
-    const count = sources.length > 1 ? ` (${countText(nodes, noun)})` : "";
+    const count = sources.length > 1 && noun !== false ? ` (${countText(nodes, noun)})` : "";
     return `Price${count}: ${isEstimate ? `${estimateMark} ` : ""}${oneLine(priceSourceText(source))}.`;
   });
 }
