@@ -232,6 +232,14 @@ describe("mistakes in workloads", () => {
     );
     expect(code).toBe(1);
   });
+
+  it("a workload without a selector is an error that shows the selector it lacks", async () => {
+    const { err, code } = await plan([deployment("web", "").replace("selector: {matchLabels: {app: web}}", "")]);
+    expect(err).toMatch(
+      /error: spec\.selector: is missing: without it a Deployment does not know its own pods \(expected: labels of spec\.template\.metadata\.labels: \{"matchLabels":\{"app":"web"\}\}\)/,
+    );
+    expect(code).toBe(1);
+  });
 });
 
 describe("what admission adds to pods", () => {

@@ -22,6 +22,7 @@ kind: Deployment
 metadata: {name: web}
 spec:
   replicas: 3
+  selector: {matchLabels: {app: web}}
   template:
     metadata: {labels: {app: web}}
     spec: {containers: [{name: app, resources: {requests: {cpu: "1", memory: 1Gi}}}]}

@@ -190,6 +190,7 @@ function setObjects(spec: object): readonly KubeObject[] {
       metadata: { name: "quartz", namespace: "alpha" },
       spec: {
         replicas: 2,
+        selector: { matchLabels: { app: "zz9" } },
         template: { metadata: { labels: { app: "zz9" } }, spec },
         volumeClaimTemplates: [{ metadata: { name: "data" }, spec: { storageClassName: "fast" } }],
       },

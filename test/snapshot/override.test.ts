@@ -19,6 +19,7 @@ kind: Deployment
 metadata: {name: web, namespace: shop}
 spec:
   replicas: ${replicas}
+  selector: {matchLabels: {app: web}}
   template:
     metadata: {labels: {app: web}}
     spec: {containers: [{name: app, resources: {requests: {cpu: "1"}}}]}
@@ -35,7 +36,11 @@ const objects = stored([
     apiVersion: "apps/v1",
     kind: "ReplicaSet",
     metadata: { name: "web-5d8f", namespace: "shop", ...owned("Deployment", "web") },
-    spec: { replicas: 2, template: { spec } },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: "web" } },
+      template: { metadata: { labels: { app: "web" } }, spec },
+    },
   },
   ...["web-5d8f-a", "web-5d8f-b"].map((name) => ({
     apiVersion: "v1",

@@ -14,8 +14,13 @@ const deployment = {
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: {},
-  spec: { template: { spec: container() } },
+  spec: {
+    selector: { matchLabels: { app: "web" } },
+    template: { metadata: { labels: { app: "web" } }, spec: container() },
+  },
 };
+const workload = (kind: string, spec: object, apiVersion = "apps/v1") => ({ apiVersion, kind, metadata: {}, spec });
+const labelled = { metadata: { labels: { app: "web" } }, spec: container() };
 
 describe("the form of input objects", () => {
   it.each<[string, unknown, readonly string[]]>([
@@ -45,24 +50,10 @@ describe("the form of input objects", () => {
     ],
     ["a field of pods we do not read", pod({ ...container(), restartPolicy: "Never" }), []],
     ["a selector of numbers", pod({ ...container(), nodeSelector: { gpu: true } }), ["spec.nodeSelector.gpu type"]],
-    [
-      "replicas in quotes",
-      {
-        apiVersion: "apps/v1",
-        kind: "Deployment",
-        metadata: {},
-        spec: { replicas: "3", template: { spec: container() } },
-      },
-      ["spec.replicas type"],
-    ],
+    ["replicas in quotes", { ...deployment, spec: { ...deployment.spec, replicas: "3" } }, ["spec.replicas type"]],
     [
       "fewer than no replicas",
-      {
-        apiVersion: "apps/v1",
-        kind: "Deployment",
-        metadata: {},
-        spec: { replicas: -1, template: { spec: container() } },
-      },
+      { ...deployment, spec: { ...deployment.spec, replicas: -1 } },
       ["spec.replicas too-small"],
     ],
     ["a pool without spec", { apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata: {} }, ["spec required"]],
@@ -86,6 +77,34 @@ describe("the form of input objects", () => {
       { ...deployment, spec: { ...deployment.spec, replicas: 100_001 } },
       ["spec.replicas too-large"],
     ],
+    ["a Deployment without selector", workload("Deployment", { template: labelled }), ["spec.selector required"]],
+    [
+      "a StatefulSet with an empty selector",
+      workload("StatefulSet", { selector: {}, template: labelled }),
+      ["spec.selector required"],
+    ],
+    [
+      "a DaemonSet whose selector names no labels",
+      workload("DaemonSet", { selector: { matchLabels: {}, matchExpressions: [] }, template: labelled }),
+      ["spec.selector required"],
+    ],
+    [
+      "a ReplicaSet without selector and labels",
+      workload("ReplicaSet", { template: { spec: container() } }),
+      ["spec.selector required"],
+    ],
+    [
+      "a ReplicationController, whose labels are its selector",
+      workload("ReplicationController", { template: labelled }, "v1"),
+      [],
+    ],
+    [
+      "a ReplicationController without selector and labels",
+      workload("ReplicationController", { template: { spec: container() } }, "v1"),
+      ["spec.selector required"],
+    ],
+    ["a Job, which gets its selector", workload("Job", { template: { spec: container() } }, "batch/v1"), []],
+    ["a kind that may need none", workload("Rollout", { template: labelled }, "argoproj.io/v1alpha1"), []],
     ["a Node without metadata", { apiVersion: "v1", kind: "Node" }, ["metadata required"]],
     [
       "a time that is none",
@@ -119,7 +138,8 @@ describe("what input must have", () => {
       },
     },
   };
-  const template = { spec };
+  const template = { metadata: { labels: { app: "web" } }, spec };
+  const selecting = { selector: { matchLabels: { app: "web" } }, template };
   const conditions = [{ type: "Ready", status: "True" }];
   const full: readonly (KubeObject & Record<string, unknown>)[] = [
     { apiVersion: "v1", kind: "Pod", metadata, spec, status: { conditions, containerStatuses: [{ name: "app" }] } },
@@ -133,10 +153,10 @@ describe("what input must have", () => {
     { apiVersion: "v1", kind: "PersistentVolume", metadata, spec: { csi: { driver: "d" } } },
     { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec: {} },
     { apiVersion: "v1", kind: "PodTemplate", metadata, template },
-    { apiVersion: "apps/v1", kind: "DaemonSet", metadata, spec: { template } },
-    { apiVersion: "apps/v1", kind: "Deployment", metadata, spec: { template } },
-    { apiVersion: "apps/v1", kind: "ReplicaSet", metadata, spec: { template } },
-    { apiVersion: "apps/v1", kind: "StatefulSet", metadata, spec: { template } },
+    { apiVersion: "apps/v1", kind: "DaemonSet", metadata, spec: selecting },
+    { apiVersion: "apps/v1", kind: "Deployment", metadata, spec: selecting },
+    { apiVersion: "apps/v1", kind: "ReplicaSet", metadata, spec: selecting },
+    { apiVersion: "apps/v1", kind: "StatefulSet", metadata, spec: selecting },
     { apiVersion: "batch/v1", kind: "Job", metadata, spec: { template }, status: { conditions } },
     { apiVersion: "batch/v1", kind: "CronJob", metadata, spec: { jobTemplate: { spec: { template } } } },
     { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata, spec: {} },
@@ -155,6 +175,7 @@ describe("what input must have", () => {
     /\.(resources|claims|volumes|persistentVolumeClaim|resourceClaims|schedulingGates|topologySpreadConstraints)$/,
     /\.(affinity|nodeAffinity|podAffinity|labelSelector|matchExpressions|\w+DuringSchedulingIgnoredDuringExecution)$/,
     /\.(conditions|containerStatuses|taints|csi|drivers|matchLabelExpressions)$/,
+    /\btemplate\.metadata(\.labels(\.app)?)?$/, // then the selector selects nothing
     /\bcontainers\.0\.name$/, // a container without a name is named by its place
   ];
   const isOptional = (kind: string, path: readonly (string | number)[]) =>
