@@ -2,6 +2,7 @@ import type { Ec2NodeClass } from "../../src/api/kinds/ec2-node-class.ts";
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import { labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
+import type { Instance } from "../../src/cloud/cloud-provider.ts";
 import type { Controller } from "../../src/kube/controller.ts";
 import { karpenterTypes } from "../../src/kube/resources.ts";
 import type { AwsApi } from "../../src/providers/aws/api/aws-api.ts";
@@ -26,6 +27,8 @@ export interface AwsWorldOptions {
   /** Come between the provider and the account, and before each of its controllers. */
   readonly wrapApi?: (api: AwsApi) => AwsApi;
   readonly wrapController?: (controller: Controller) => Controller;
+  /** Which of the provider's controllers run; all, unless given. */
+  readonly runs?: (controller: Controller) => boolean;
 }
 
 /** The AWS provider with its controllers over the fake account, and an EC2NodeClass `web` that is ready. */
@@ -49,8 +52,8 @@ export async function awsWorld(options: AwsWorldOptions = {}) {
       ...changes,
     });
   const provider = await start(options.start);
-  const { wrapController = (controller: Controller) => controller } = options;
-  const controllers = provider.controllers.map(wrapController);
+  const { wrapController = (controller: Controller) => controller, runs = () => true } = options;
+  const controllers = provider.controllers.filter(runs).map(wrapController);
   const running = world.startControllers({ name: "aws", controllers });
   await world.create(nodeClassManifest("web", options.nodeClass));
   await world.pass(5);
@@ -117,6 +120,29 @@ export const inLarge = (zone: string, capacityType: string) => [
   { key: labels.capacityType, operator: "In" as const, values: [capacityType] },
   { key: labels.zone, operator: "In" as const, values: [zone] },
 ];
+
+/** A claim as it stands after its launch. */
+export function launchedClaim(
+  one: AwsWorld,
+  { providerId: providerID, imageId: imageID = "", labels: known, annotations }: Instance,
+  { name = "a", ...change }: ClaimChange & { readonly name?: string } = {},
+): NodeClaim {
+  const claim = one.claimOf(name, change);
+  return {
+    ...claim,
+    metadata: { ...claim.metadata, labels: { ...known }, annotations: { ...annotations } },
+    status: { providerID, imageID },
+  } as NodeClaim;
+}
+
+/** Stores a claim with its status; the API server gives it another uid. */
+export async function storeClaim(one: AwsWorld, claim: NodeClaim, status: object = {}): Promise<void> {
+  const { uid: _, ...metadata } = claim.metadata;
+  await one.store({ apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata, spec: claim.spec });
+  const name = claim.metadata.name ?? "";
+  const patch = { kind: "merge", body: { status: { ...claim.status, ...status } } } as const;
+  await one.client.patch(karpenterTypes.NodeClaim, { name }, patch, { subresource: "status" });
+}
 
 interface JoinOptions {
   readonly memory?: string;

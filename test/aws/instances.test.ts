@@ -5,7 +5,7 @@ import type { KubeObject } from "../../src/api/object.ts";
 import { CloudError } from "../../src/cloud/cloud-error.ts";
 import type { Instance } from "../../src/cloud/cloud-provider.ts";
 import { karpenterTypes } from "../../src/kube/resources.ts";
-import { type AwsWorld, type AwsWorldOptions, awsWorld } from "./aws-world.ts";
+import { type AwsWorld, type AwsWorldOptions, awsWorld, launchedClaim, storeClaim } from "./aws-world.ts";
 import { nodeClassManifest } from "./node-class-world.ts";
 
 let world: AwsWorld | undefined;
@@ -26,25 +26,6 @@ const requirements = [
   { key: labels.zone, operator: "In" as const, values: ["us-west-2a"] },
 ];
 
-/** A claim as it stands after its launch. */
-function launchedClaim(one: AwsWorld, instance: Instance, name = "a"): NodeClaim {
-  const { providerId: providerID, imageId: imageID = "", ...rest } = instance;
-  const claim = one.claimOf(name, { requirements });
-  return {
-    ...claim,
-    metadata: { ...claim.metadata, labels: { ...rest.labels }, annotations: { ...rest.annotations } },
-    status: { providerID, imageID },
-  } as NodeClaim;
-}
-
-async function storeClaim(one: AwsWorld, claim: NodeClaim, status: object = {}): Promise<void> {
-  const { uid: _, ...metadata } = claim.metadata;
-  await one.store({ apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata, spec: claim.spec });
-  const name = claim.metadata.name ?? "";
-  const patch = { kind: "merge", body: { status: { ...claim.status, ...status } } } as const;
-  await one.client.patch(karpenterTypes.NodeClaim, { name }, patch, { subresource: "status" });
-}
-
 async function codeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -59,7 +40,7 @@ describe("instances", () => {
     const one = await open();
     one.aws.shutdownMs = 60_000;
     const instance = await one.create("a", { requirements });
-    const claim = launchedClaim(one, instance);
+    const claim = launchedClaim(one, instance, { requirements });
     const remove = () => codeOf(one.during(one.provider.delete(claim), 2));
     expect([await remove(), await remove()]).toEqual(["done", "done"]);
     expect(one.aws.inputsOf("ec2:TerminateInstances")).toHaveLength(1);
@@ -72,7 +53,8 @@ describe("instances", () => {
     const one = await open();
     const names = ["a", "b", "c"];
     const claims: NodeClaim[] = [];
-    for (const name of names) claims.push(launchedClaim(one, await one.create(name, { requirements }), name));
+    for (const name of names)
+      claims.push(launchedClaim(one, await one.create(name, { requirements }), { name, requirements }));
     const missing = { ...claims[0], status: { providerID: "aws:///us-west-2a/i-0123" } } as NodeClaim;
     const outcomes = Promise.all([...claims, missing].map((claim) => codeOf(one.provider.delete(claim))));
     await one.pass(3);
@@ -170,7 +152,7 @@ describe("instances", () => {
 
   it("04 §3.8 an instance is tagged with node and claim once, and the user's Name stays", async () => {
     const one = await open({ nodeClass: { tags: { Name: "mine" } } });
-    const claim = launchedClaim(one, await one.create("a", { requirements }));
+    const claim = launchedClaim(one, await one.create("a", { requirements }), { requirements });
     await storeClaim(one, claim, { nodeName: "node-a" });
     await one.pass(5);
     const [instance] = one.aws.running();
@@ -186,7 +168,7 @@ describe("instances", () => {
 
   it("04 §2.9 instances in a zone the cluster is shifted away from are not tagged until the shift ends", async () => {
     const one = await open({ types: (name) => name === "m5.large", settings: { hasZonalShift: true } });
-    const claim = launchedClaim(one, await one.create("a", { requirements }));
+    const claim = launchedClaim(one, await one.create("a", { requirements }), { requirements });
     await one.during(one.provider.list(), 1);
     one.aws.shiftedZoneIds = ["usw2-az1"];
     await one.pass(35);
@@ -204,7 +186,7 @@ describe("instances", () => {
 describe("drift", () => {
   it("04 §1.13 each reason, and none while all is as it was launched", async () => {
     const one = await open();
-    const claim = launchedClaim(one, await one.create("a", { requirements }));
+    const claim = launchedClaim(one, await one.create("a", { requirements }), { requirements });
     await storeClaim(one, claim);
     const drift = () => one.during(one.provider.driftReason(claim), 2);
     expect(await drift()).toBeUndefined();
