@@ -23,6 +23,7 @@ const notFoundCode = "InvalidInstanceID.NotFound";
 const batching = { idleMs: 100, maxMs: 1_000, maxItems: 500 } as const;
 /** All but terminated. (04 §3.8) */
 const existingStates = ["pending", "running", "stopping", "stopped", "shutting-down"];
+const goingStates = ["shutting-down", "terminated"];
 const stateFilter = { Name: "instance-state-name", Values: existingStates };
 
 /** The instances of the cluster in EC2. (04 §3.8) */
@@ -140,9 +141,14 @@ export class Ec2Instances {
     return this.#options.ec2.describeInstances({ InstanceIds: [...ids], Filters: [stateFilter] });
   }
 
+  /** What EC2 does not say is going is terminated on its own. (04 §3.5) */
   async #terminateAll(ids: readonly string[]): Promise<readonly BatchResult<undefined>[]> {
     const changes = await this.#options.ec2.terminateInstances({ InstanceIds: [...new Set(ids)] }).catch(() => []);
-    const going = new Set(changes.map(({ InstanceId }) => InstanceId));
+    const going = new Set(
+      changes
+        .filter(({ CurrentState }) => goingStates.includes(CurrentState?.Name ?? ""))
+        .map(({ InstanceId }) => InstanceId),
+    );
     return Promise.all(
       ids.map(async (id): Promise<BatchResult<undefined>> => {
         if (going.has(id)) return { kind: "done", output: undefined };
