@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { main } from "../dist/bin/main.js";
+import { loadCli } from "./load-cli.js";
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await loadCli().main(process.argv.slice(2));

@@ -1,4 +1,5 @@
-// Bundles the command line into dist/bin: one file and a few lazy chunks load in half the time of 250 modules.
+// Bundles the command line into one file, dist/bin/main.cjs; modules that are imported when they are wanted run only then.
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { build } from "esbuild";
 import { thirdPartyNotices } from "./third-party-notices.mjs";
@@ -30,11 +31,11 @@ const printedCrds = {
 
 const { metafile } = await build({
   entryPoints: ["src/cli/main.ts"],
-  outdir: "dist/bin",
+  outfile: "dist/bin/main.cjs",
   bundle: true,
-  splitting: true,
   platform: "node",
-  format: "esm",
+  format: "cjs", // what V8 compiled can be kept of scripts, not of ES modules (bin/load-cli.js)
+  charset: "ascii",
   target: "node20",
   sourcemap: true,
   // Less to read and compile; names stay, for stack traces.
@@ -43,10 +44,12 @@ const { metafile } = await build({
   plugins: [englishOnly, printedCrds],
   logLevel: "warning",
   metafile: true,
-  // highs finds its WebAssembly beside itself, so it must stay where it is. Clients of AWS are CommonJS imported when they
-  // are wanted: in a bundle they would lose the names of their exports.
+  // highs finds its WebAssembly beside itself, so it must stay where it is. Clients of AWS are large and wanted by few.
   external: ["highs", "@aws-sdk/*"],
-  // CommonJS packages inside still ask for `require`.
-  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+  supported: { "dynamic-import": false }, // all of these are CommonJS, and scripts with kept code cannot import
+  define: { "import.meta.url": "importMetaUrl" },
+  banner: { js: 'const importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
 });
 writeFileSync("THIRD-PARTY-NOTICES", thirdPartyNotices(metafile));
+// In a process of its own, whose output nobody wants.
+execFileSync(process.execPath, ["scripts/cache-cli-code.mjs"], { stdio: ["ignore", "ignore", "inherit"] });

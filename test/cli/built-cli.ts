@@ -4,7 +4,7 @@ import { build } from "esbuild";
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** The command line as it is shipped, in a folder of its own, beside what esbuild tells of it; returns the program Node runs. */
+/** The command line in a folder of its own, in chunks that are loaded when they are wanted, beside what esbuild tells of them; returns the program Node runs. */
 export async function builtCli(folder: string): Promise<string> {
   const bin = join(folder, "dist", "bin");
   mkdirSync(bin, { recursive: true });
