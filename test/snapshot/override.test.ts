@@ -87,6 +87,22 @@ describe("manifests over a live cluster", () => {
     expect(podsOf(report)).toEqual(["shop/other", "shop/web-0", "shop/web-1", "shop/web-2"]);
   });
 
+  it("02:Q-1 pods of manifests are new: those that wait get a place before them", async () => {
+    const more = deployment(3).replace("web, namespace: shop", "more, namespace: shop");
+    const waiting = ["shop/other", "shop/web-5d8f-a", "shop/web-5d8f-b"];
+    expect(podsOf(await live(pool("4"), more))).toEqual(waiting);
+    const files = {
+      "it.gz": await snapshotOf(connect),
+      "got.json": JSON.stringify({ apiVersion: "v1", kind: "List", items: objects.slice(1) }),
+      "pool.yaml": pool("4"),
+      "more.yaml": more,
+    };
+    for (const cluster of ["it.gz", "got.json"]) {
+      const args = [cluster, "pool.yaml", "more.yaml"].flatMap((name) => ["-f", name]);
+      expect(podsOf(await planned(args, { files }))).toEqual(waiting);
+    }
+  });
+
   it("still refuses two manifests of one name", async () => {
     const files = { "a.yaml": `${deployment(1)}---\n${pool("1")}`, "b.yaml": pool("2") };
     expect((await run(["plan", "-f", "a.yaml", "-f", "b.yaml"], { files })).err).toContain(

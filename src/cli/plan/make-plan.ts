@@ -162,6 +162,7 @@ export async function preparePlan(
   const prepared = prepareInput(converted.objects, {
     ...{ catalogue, nowMs, purpose },
     replicas: request.replicas ?? "current",
+    hasCluster: input.header !== undefined,
     // One round is what upstream decides on the objects as they are. A cluster's own classes and volumes are all there are.
     volumes: request.rounds === 1 ? undefined : { assumes: input.header === undefined },
   });

@@ -111,6 +111,8 @@ export interface PreparationContext {
   readonly nowMs: number;
   readonly purpose: PlanPurpose;
   readonly replicas: ReplicaChoice;
+  /** Objects of a cluster are among the input: a live one's, or a snapshot's. */
+  readonly hasCluster: boolean;
   /** What the cluster's controllers do about volumes first; undefined: nothing, as in a single pass of upstream's. */
   readonly volumes: VolumeCompletionOptions | undefined;
 }
@@ -118,7 +120,7 @@ export interface PreparationContext {
 /** Step 2: completes the objects as a cluster would, then validates them. */
 export function prepareInput(
   converted: readonly LocatedObject[],
-  { catalogue, nowMs, purpose, replicas, volumes }: PreparationContext,
+  { catalogue, nowMs, purpose, replicas, hasCluster, volumes }: PreparationContext,
 ): PreparedInput {
   const review = new InputReview(catalogue, purpose);
   const admitted = converted.filter((one) => review.checkBeforeCompletion(one));
@@ -142,6 +144,7 @@ export function prepareInput(
     {
       typesFor: catalogue.typesFor,
       nowMs,
+      hasNewPods: hasCluster || given.some(isOfCluster),
       defaultNodeClass: { ...servedNodeClasses[catalogue.provider], name: "default" },
       otherNodeClasses: catalogue.served.map((one) => ({ ...one, name: "default" })),
     },
@@ -161,6 +164,12 @@ export function prepareInput(
     hasDefaultPool,
     notes: [...notes, ...runtimeClassNotes(admission), ...(withVolumes?.notes ?? [])],
   };
+}
+
+/** A pod as an API server returns it, such as one of `kubectl get -o yaml`. */
+function isOfCluster(object: KubeObject): boolean {
+  const { uid, creationTimestamp } = object.metadata;
+  return scenarioKind(object) === "Pod" && uid !== undefined && creationTimestamp !== undefined;
 }
 
 function runtimeClassNotes({ missingRuntimeClasses }: PodAdmission): readonly InputNote[] {

@@ -20,6 +20,8 @@ export interface CompletionContext {
   /** Instance types offered to a node class. */
   readonly typesFor: (nodeClass: NodeClassRef) => readonly InstanceType[];
   readonly nowMs: number;
+  /** Pods without a creation timestamp are new in a cluster that has others; in files alone earlier ones are older. */
+  readonly hasNewPods?: boolean;
 }
 
 /** The age of nodes and claims without a creation timestamp. */

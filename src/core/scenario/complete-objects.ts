@@ -26,7 +26,8 @@ export function completeObjects(
   const named = all.map((object) => {
     const kind = scenarioKind(object);
     if (kind === undefined) return object;
-    const completed = { ...object, metadata: completeMetadata(object.metadata, { kind, ordinal }) };
+    const createdMs = kind === "Pod" && context.hasNewPods === true ? context.nowMs : ordinal * 1_000;
+    const completed = { ...object, metadata: completeMetadata(object.metadata, { kind, ordinal, createdMs }) };
     if (!nodeClassKinds.has(kind)) ordinal++;
     return completeKind(completed, kind, pods);
   });
@@ -67,11 +68,15 @@ function completeVolumeClaim(object: KubeObject): KubeObject {
   return { ...object, status: { ...status, phase: status.phase || (volumeName === "" ? "Pending" : "Bound") } };
 }
 
-/** Name, uid and creation time; earlier objects are older. */
-function completeMetadata(
-  metadata: ObjectMeta,
-  { kind, ordinal }: { readonly kind: ScenarioKind; readonly ordinal: number },
-): ObjectMeta {
+interface MetadataCompletion {
+  readonly kind: ScenarioKind;
+  readonly ordinal: number;
+  /** Its creation time, if none is written. */
+  readonly createdMs: number;
+}
+
+/** Name, uid and creation time; of objects created at the same time the earlier one has the smaller uid. */
+function completeMetadata(metadata: ObjectMeta, { kind, ordinal, createdMs }: MetadataCompletion): ObjectMeta {
   const hasOwnAge = kind === "Node" || kind === "NodeClaim"; // completed together, see complete-nodes.ts
   const isDeletingWithoutFinalizer =
     metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
@@ -80,7 +85,7 @@ function completeMetadata(
     name: metadata.name || `${metadata.generateName ?? ""}${ordinal}`,
     ...(isNamespaced(kind) && { namespace: namespaceOf(metadata) }),
     uid: metadata.uid || `00000000-0000-0000-0000-${String(ordinal).padStart(12, "0")}`,
-    ...(!hasOwnAge && { creationTimestamp: metadata.creationTimestamp || rfc3339(ordinal * 1_000) }),
+    ...(!hasOwnAge && { creationTimestamp: metadata.creationTimestamp || rfc3339(createdMs) }),
     ...(isDeletingWithoutFinalizer && { finalizers: [finalizers.termination] }), // it exists, so something holds it
   };
 }
