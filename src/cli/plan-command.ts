@@ -21,12 +21,12 @@ interface PlanOptions extends PlanningOptions {
 
 const details = `
 Reads Pods, Deployments, ReplicaSets, StatefulSets, Jobs, CronJobs and DaemonSets, and any other kind with spec.template and
-spec.replicas, such as Argo Rollouts; HorizontalPodAutoscalers and KEDA's ScaledObjects; NodePools, node classes, NodeOverlays
-and CapacityBuffers; and other objects that affect scheduling: Namespaces, PersistentVolumeClaims, PersistentVolumes,
-StorageClasses, CSINodes, PodDisruptionBudgets, PriorityClasses, RuntimeClasses, LimitRanges. Nodes, NodeClaims and pods with a
-nodeName describe the current cluster. Fields that a cluster would fill in may be omitted; what is assumed or ignored is
-said in a note. A file may be a snapshot; manifests given with it, or with a live cluster, replace objects of the same kind
-and name. Without --kubeconfig and --context nothing is sent over the network.
+spec.replicas, such as Argo Rollouts; JobSets, LeaderWorkerSets, Ray clusters, Fleets, and jobs of Volcano, Kubeflow and Spark;
+HorizontalPodAutoscalers and KEDA's ScaledObjects; NodePools, node classes, NodeOverlays and CapacityBuffers; and other
+objects that affect scheduling: Namespaces, PersistentVolumeClaims, PersistentVolumes, StorageClasses, CSINodes,
+PodDisruptionBudgets, PriorityClasses, RuntimeClasses, LimitRanges. Nodes, NodeClaims and pods with a nodeName describe the
+current cluster. Fields that a cluster would fill in may be omitted; what is assumed or ignored is said in a note. A file
+may be a snapshot; manifests given with it, or with a live cluster, replace objects of the same kind and name. Without --kubeconfig and --context nothing is sent over the network.
 
 Exit codes: 0 all pods can be scheduled, 1 the input is invalid, 2 the command line is wrong, 3 some pods cannot be
 scheduled.

@@ -158,14 +158,22 @@ ${template ? `  template: {metadata: {labels: {app: other}}, spec: ${podSpec("1"
   });
 
   it("are named where the number of their pods is not known", async () => {
-    const job = `{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: train}, spec: {pytorchReplicaSpecs: {Worker: {replicas: 2, template: {spec: ${podSpec("1")}}}}}}`;
+    const job = `{apiVersion: example.com/v1, kind: Train, metadata: {name: train}, spec: {roles: {Worker: {replicas: 2, template: {spec: ${podSpec("1")}}}}}}`;
     const { notes, totals } = await report([other("Runner", "any: thing"), job]);
     expect(totals.pods).toBe(0);
     expect(notes).toEqual([
       "the pods of Runner default/other are not planned: it has no spec.replicas, so their number is not known; add a Deployment like it",
-      "the pods of PyTorchJob default/train are not planned: its pod templates are not in spec.template; add Pods or Deployments like them",
-      "ignored kinds: PyTorchJob (1)",
+      "the pods of Train default/train are not planned: its pod templates are not in spec.template; add Pods or Deployments like them",
+      "ignored kinds: Train (1)",
     ]);
+  });
+
+  it("of a kind with several templates are planned as finite work, if it is a job", async () => {
+    const job = `{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: train}, spec: {pytorchReplicaSpecs: {Worker: {replicas: 2, template: {spec: ${podSpec("1")}}}}}}`;
+    const { notes, totals, newNodes } = await report([job]);
+    expect(totals.pods).toBe(2);
+    expect(notes.filter((note) => note.includes("PyTorchJob"))).toEqual([]);
+    expect(newNodes).toMatchObject([{ pods: ["default/train-worker-0", "default/train-worker-1"], onlyJobs: true }]);
   });
 
   it("a Rollout runs the template of the Deployment it refers to", async () => {

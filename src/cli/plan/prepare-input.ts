@@ -13,6 +13,7 @@ import { completeVolumes, type VolumeCompletionOptions } from "../../core/scenar
 import { expandWorkloads } from "../../core/scenario/expand-workloads.ts";
 import type { InputNote } from "../../core/scenario/input-note.ts";
 import { misnamedKindProblem } from "../../core/scenario/misnamed-kind.ts";
+import { nestedKindOf } from "../../core/scenario/nested-kinds.ts";
 import { nodeClassesOf, nodeClassRefOf, withNodeClassReady } from "../../core/scenario/node-classes.ts";
 import { readInputObject } from "../../core/scenario/object-form.ts";
 import { PodAdmission } from "../../core/scenario/pod-admission.ts";
@@ -67,7 +68,7 @@ export function convertDocuments(documents: readonly ManifestDocument[]): Conver
     const written = converted.object as KubeObject;
     const misnamed = scenarioKind(written) === undefined ? misnamedKindProblem(written, fields) : undefined;
     if (misnamed !== undefined) findings.push(asWarning(locatedFinding(misnamed, converted, documents)));
-    if (scenarioKind(written) === undefined && !isTemplatedKind(written)) {
+    if (scenarioKind(written) === undefined && !isTemplatedKind(written) && nestedKindOf(written) === undefined) {
       if (isService(written)) services.push(written);
       if (hasHiddenPodTemplate(written)) notes.push(hiddenTemplateNote(written));
       ignoredKinds.set(written.kind, (ignoredKinds.get(written.kind) ?? 0) + 1);

@@ -2,6 +2,7 @@ import type { Pod, PodSpec, Volume } from "../../api/kubernetes/pod.ts";
 import { type KubeObject, namespacedName, namespaceOf } from "../../api/object.ts";
 import type { Problem } from "../../api/problem.ts";
 import type { InputNote } from "./input-note.ts";
+import { nestedWorkloadsOf } from "./nested-workloads.ts";
 import type { ReplicaChoice } from "./replica-range.ts";
 import { scenarioKind } from "./scenario-kind.ts";
 import { type ExpandableWorkload, type VolumeClaimTemplate, workloadOf } from "./workload.ts";
@@ -57,28 +58,30 @@ export function expandWorkloads(
     if (planned === undefined || planned.isRunning) expanded.push({ object, sourceIndex });
     if (planned === undefined) continue;
     if (!planned.isRunning) workloads.push(withCount(object, planned));
-    for (const made of objectsOf(planned.workload))
+    for (const made of planned.workloads.flatMap(objectsOf))
       if (!claims.has(workloadKey(made))) expanded.push({ object: made, sourceIndex });
   }
   return { objects: expanded, workloads, problems, notes: replicas.notes };
 }
 
 /** The workload with the number of pods it is planned with: buffers of a percentage go by it. */
-function withCount(object: KubeObject, { workload }: PlannedWorkload): KubeObject {
+function withCount(object: KubeObject, { workloads }: PlannedWorkload): KubeObject {
   const { replicas = 1 } = (object.spec ?? {}) as { readonly replicas?: number };
-  const isReplicated = workload.countPath.length === 2 && workload.countPath[1] === "replicas";
-  if (!isReplicated || workload.count === replicas) return object;
-  return { ...object, spec: { ...(object.spec as object), replicas: workload.count } };
+  const [workload, ...others] = workloads;
+  const isReplicated = others.length === 0 && workload?.countPath.length === 2 && workload.countPath[1] === "replicas";
+  const count = workload?.count ?? 0;
+  if ((workload !== undefined && !isReplicated) || count === replicas) return object;
+  return { ...object, spec: { ...(object.spec as object), replicas: count } };
 }
 
 /** The first workload that is too much. They are counted before any pod is made. */
 function tooManyPodsProblems(planned: readonly (PlannedWorkload | undefined)[]): readonly WorkloadProblem[] {
   let total = 0;
   for (const [sourceIndex, one] of planned.entries()) {
-    if (one === undefined) continue;
-    const { workload } = one;
-    total += workload.count * (1 + workload.claimTemplates.length);
-    if (total > maxExpandedObjects) return [{ problem: tooManyPodsProblem(workload, total), sourceIndex }];
+    for (const workload of one?.workloads ?? []) {
+      total += workload.count * (1 + workload.claimTemplates.length);
+      if (total > maxExpandedObjects) return [{ problem: tooManyPodsProblem(workload, total), sourceIndex }];
+    }
   }
   return [];
 }
@@ -86,7 +89,9 @@ function tooManyPodsProblems(planned: readonly (PlannedWorkload | undefined)[]):
 function selfOwnerProblems(objects: readonly KubeObject[]): readonly WorkloadProblem[] {
   const ownsItself = selfOwnerCheck(objects);
   return objects.flatMap((object, sourceIndex) =>
-    workloadOf(object) !== undefined && ownsItself(object) ? [{ problem: selfOwnerProblem(object), sourceIndex }] : [],
+    (workloadOf(object) ?? nestedWorkloadsOf(object)) !== undefined && ownsItself(object)
+      ? [{ problem: selfOwnerProblem(object), sourceIndex }]
+      : [],
   );
 }
 

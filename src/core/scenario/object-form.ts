@@ -12,6 +12,9 @@ import { apiGroupOf, isRecord, type KubeObject } from "../../api/object.ts";
 import type { FieldPath, Problem } from "../../api/problem.ts";
 import type { StructuralSchema } from "../../api/structural/schema.ts";
 import { inputRules } from "./input-rules.ts";
+import { nestedKindSchema } from "./nested-kind-schema.ts";
+import { nestedKindOf } from "./nested-kinds.ts";
+import { nestedTemplateProblems } from "./nested-workloads.ts";
 import { isTemplatedKind } from "./pod-template.ts";
 import { scenarioKind } from "./scenario-kind.ts";
 import { selectorProblems } from "./selector-problems.ts";
@@ -29,14 +32,17 @@ export function readInputObject(object: KubeObject, fields: BuiltInFields): Read
   const { value, problems, unknown } = readFields(object, schema, inputRules);
   const unknownFields = unknown.map((path) => unknownField(path, fieldNamesAt(schema, path, fields)));
   const wrong = problems.map(problemOf);
-  const mismatch = wrong.length === 0 ? selectorProblems(value as KubeObject) : [];
-  return { object: value as KubeObject, problems: [...wrong, ...mismatch, ...unknownFields] };
+  const read = value as KubeObject;
+  const furtherProblems = wrong.length === 0 ? [...selectorProblems(read), ...nestedTemplateProblems(read)] : [];
+  return { object: read, problems: [...wrong, ...furtherProblems, ...unknownFields] };
 }
 
 /** The fields of a built-in kind, or of one with a pod template; undefined for our own kinds. */
 function schemaOf(object: KubeObject, fields: BuiltInFields): ObjectFieldSchema | undefined {
   const definition = definitionOf(object);
   if (scenarioKind(object) !== undefined) return fields.has(definition) ? fields.definition(definition) : undefined;
+  const nested = nestedKindOf(object);
+  if (nested !== undefined) return nestedKindSchema(nested, fields);
   return isTemplatedKind(object) ? templatedKindSchema(fields) : undefined;
 }
 

@@ -12,6 +12,8 @@ const kindsWithOneReplica: ReadonlySet<string> = new Set([
   "argoproj.io/Rollout",
   "apps.kruise.io/CloneSet",
   "apps.kruise.io/StatefulSet",
+  "kubeflow.org/Notebook",
+  "agones.dev/GameServer",
 ]);
 
 /** A reference to the workload that has the template, as Argo Rollouts has it. */

@@ -1,6 +1,7 @@
 import type { PodTemplateSpec } from "../../api/kubernetes/cluster-objects.ts";
 import { isRecord, type KubeObject, namespacedName, namespaceOf } from "../../api/object.ts";
 import type { InputNote } from "./input-note.ts";
+import { nestedOwnerKeys, nestedWorkloadsOf } from "./nested-workloads.ts";
 import { hasOneReplicaByDefault, isTemplatedKind, type WorkloadRef, workloadRefOf } from "./pod-template.ts";
 import { autoscalerOf, plannedReplicas, type ReplicaChoice, type ReplicaRange } from "./replica-range.ts";
 import { scenarioKind } from "./scenario-kind.ts";
@@ -8,7 +9,8 @@ import { type ExpandableWorkload, workloadOf } from "./workload.ts";
 
 /** How many pods a workload is planned with, after autoscalers and Rollouts that refer to it. */
 export interface PlannedWorkload {
-  readonly workload: ExpandableWorkload;
+  /** One, or as many as its kind has templates. */
+  readonly workloads: readonly ExpandableWorkload[];
   /** Some of its pods are in the input: the object stays, and these are further ones. */
   readonly isRunning: boolean;
 }
@@ -45,6 +47,8 @@ export class WorkloadReplicas {
   }
 
   of(object: KubeObject): PlannedWorkload | undefined {
+    const nested = this.#nested(object);
+    if (nested !== undefined) return nested;
     const workload = workloadOf(this.#withTemplate(object));
     if (workload === undefined) return undefined;
     const key = workloadKey(object);
@@ -53,16 +57,30 @@ export class WorkloadReplicas {
     if (range === undefined) return this.#unscaled(workload, object);
     const count = plannedReplicas(workload.count, range, this.#options.choice);
     this.#noteRange(object, { planned: count, range });
-    return { workload: { ...workload, count }, isRunning: false };
+    return { workloads: [{ ...workload, count }], isRunning: false };
+  }
+
+  /** Kinds with several templates: an autoscaler changes their spec.replicas, as it does to others. */
+  #nested(object: KubeObject): PlannedWorkload | undefined {
+    const workloads = nestedWorkloadsOf(object);
+    if (workloads === undefined) return undefined;
+    const running = { workloads: [], isRunning: true };
+    if (nestedOwnerKeys(object, workloads).some((key) => this.#options.owned.has(key))) return running;
+    const range = this.#ranges.get(workloadKey(object));
+    if (range === undefined) return { workloads, isRunning: false };
+    const { replicas: written = 1, ...spec } = object.spec as { readonly replicas?: number };
+    const replicas = plannedReplicas(written, range, this.#options.choice);
+    this.#noteRange(object, { planned: replicas, range });
+    return { workloads: nestedWorkloadsOf({ ...object, spec: { ...spec, replicas } }) ?? [], isRunning: false };
   }
 
   #unscaled(workload: ExpandableWorkload, object: KubeObject): PlannedWorkload | undefined {
     const rollout = this.#replaced.get(workloadKey(object));
-    if (rollout !== undefined) return { workload: { ...workload, count: 0 }, isRunning: false };
+    if (rollout !== undefined) return { workloads: [], isRunning: false };
     const isCounted = scenarioKind(object) !== undefined || hasReplicas(object) || hasOneReplicaByDefault(object);
-    if (isCounted) return { workload, isRunning: false };
+    if (isCounted) return { workloads: [workload], isRunning: false };
     this.notes.push({ code: "pods-not-planned", workload: nameOf(object), because: "no-replicas" });
-    return { workload: { ...workload, count: 0 }, isRunning: false };
+    return { workloads: [], isRunning: false };
   }
 
   /** Only the largest number adds pods to those that run: none is taken away. */
@@ -74,7 +92,7 @@ export class WorkloadReplicas {
     const running = this.#options.podsOf(workloadKey(object));
     const count = this.#options.choice === "max" && running > 0 ? Math.max(range.most - running, 0) : 0;
     this.#noteRange(object, { planned: running + count, range });
-    return count === 0 ? undefined : { workload: { ...workload, count, first: running }, isRunning: true };
+    return count === 0 ? undefined : { workloads: [{ ...workload, count, first: running }], isRunning: true };
   }
 
   #noteRange(object: KubeObject, about: { readonly planned: number; readonly range: ReplicaRange }): void {
