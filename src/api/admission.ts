@@ -5,6 +5,7 @@ import { metadataProblems } from "./metadata.ts";
 import { isRecord } from "./object.ts";
 import type { Problem } from "./problem.ts";
 import { CelPrograms } from "./structural/cel.ts";
+import type { RuleEstimate } from "./structural/cel-estimate.ts";
 import { applyDefaults } from "./structural/defaults.ts";
 import { prune } from "./structural/prune.ts";
 import { validateRules } from "./structural/rules.ts";
@@ -80,6 +81,11 @@ export class Admission {
     ];
     const problems = found.length > 0 ? found : validateRules({ object: pruned.value, old, schema }, this.#programs);
     return { object: pruned.value, problems };
+  }
+
+  /** What each rule of a schema can cost at most. */
+  ruleEstimates(schema: StructuralSchema): readonly RuleEstimate[] {
+    return this.#programs.estimates(schema);
   }
 }
 

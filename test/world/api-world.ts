@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../src/api/object.ts";
 import { ApiServer, type ApiServerOptions } from "../../src/control-plane/api/server.ts";
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
+import { ServerSchemas } from "../../src/control-plane/kinds/server-schemas.ts";
 import type { KubeClient, ResourceType } from "../../src/kube/client.ts";
 import { isKubeError } from "../../src/kube/kube-error.ts";
 import { builtInTypes, resourceTypeOf } from "../../src/kube/resources.ts";
@@ -11,6 +12,9 @@ import { VirtualClock } from "../../src/util/virtual-clock.ts";
 /** When every world begins. */
 export const startAt = Date.parse("2026-01-01T00:00:00Z");
 
+/** Compiled once: the servers of all worlds share it. */
+const schemas = new ServerSchemas();
+
 export interface ApiOptions extends Omit<ApiServerOptions, "clock" | "random"> {
   readonly seed?: string | undefined;
   /** Who the client writes as. */
@@ -20,7 +24,7 @@ export interface ApiOptions extends Omit<ApiServerOptions, "clock" | "random"> {
 /** An API server without sockets, on any clock, and a client of it. Everything random comes from the seed. */
 export function apiOn<C extends Clock>(clock: C, { seed = "test", fieldManager, ...options }: ApiOptions = {}) {
   const random = new Random(seed);
-  const api = new ApiServer({ ...options, clock, random: random.fork("api") });
+  const api = new ApiServer({ schemas, ...options, clock, random: random.fork("api") });
   const client = new InProcessClient(api, fieldManager === undefined ? {} : { fieldManager });
   return { clock, random, api, client };
 }

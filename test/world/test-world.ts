@@ -1,16 +1,24 @@
+import { customResourceDefinition } from "../../src/api/crd.ts";
+import { karpenterKindsOf } from "../../src/api/kinds/karpenter-kinds.ts";
 import type { InstanceSource } from "../../src/cloud/instance-source.ts";
-import { installCrds } from "../../src/control-plane/install-crds.ts";
+import { createObjects } from "../../src/control-plane/load-objects.ts";
 import { type SimulatedClusterOptions, startSimulatedCluster } from "../../src/control-plane/simulated-cluster.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { type ControllerFailure, type StartControllersOptions, startControllers } from "../../src/kube/controller.ts";
 import { type OperatorDependencies, type RunningOperator, startOperator } from "../../src/operator/operator.ts";
+import { kwokInstanceTypes } from "../../src/providers/kwok/catalogue.ts";
 import { type CloudCallEntry, SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { type SimulatedProviderOptions, simulatedProvider } from "../../src/providers/sim/simulated-provider.ts";
 import type { SimulationSettings } from "../../src/providers/sim/simulation-settings.ts";
+import { deepFreeze } from "../../src/util/freeze.ts";
 import { type ApiWorldOptions, apiWorld } from "./api-world.ts";
 import { type ClientFaultRates, FaultPlan } from "./faults/fault-plan.ts";
 import { FaultyClient, type FaultyClientOptions } from "./faults/faulty-client.ts";
 import { operatorDefaults } from "./operator-defaults.ts";
+
+/** Made once, as they are the same in every world and take longer to make than the rest of it. */
+const definitions = deepFreeze(karpenterKindsOf("all").map((kind) => customResourceDefinition(kind, "all")));
+const kwokTypes = kwokInstanceTypes();
 
 export interface TestWorldOptions extends ApiWorldOptions {
   /** Whether the API server knows our kinds; it does, unless said. */
@@ -43,7 +51,7 @@ export interface ProcessClientOptions extends Pick<FaultyClientOptions, "onCrash
 export async function testWorld(options: TestWorldOptions = {}) {
   const base = apiWorld(options);
   const { api, client, clock, random } = base;
-  if (options.hasCrds ?? true) await installCrds(api, "all");
+  if (options.hasCrds ?? true) await createObjects(api, definitions);
   for (const name of options.namespaces ?? [])
     await base.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
   const cloudCalls: CloudCallEntry[] = [];
@@ -62,6 +70,7 @@ export async function testWorld(options: TestWorldOptions = {}) {
       client: own,
       clock,
       random: random.fork(name),
+      kwokTypes,
       ...options.provider,
       ...changes,
     });

@@ -1,12 +1,10 @@
-import { Admission } from "../../api/admission.ts";
 import type { ConversionOptions } from "../../api/conversion/conversion.ts";
-import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
 import type { ObjectKey, Patch } from "../../kube/client.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Random } from "../../util/random.ts";
-import { builtInKinds } from "../kinds/built-in-kinds.ts";
 import { KindRegistry } from "../kinds/kind-registry.ts";
 import type { ServedKind, Subresource, Verb } from "../kinds/served-kind.ts";
+import { ServerSchemas } from "../kinds/server-schemas.ts";
 import type { Journal, JournalEntry } from "../store/journal.ts";
 import { ObjectBytesCache } from "../store/object-bytes-cache.ts";
 import { ObjectStore } from "../store/object-store.ts";
@@ -50,6 +48,8 @@ export interface ApiServerOptions {
   /** How many events may be queued for a watcher before its watch is closed. */
   readonly watchBacklog?: number | undefined;
   readonly logs?: LogSource | undefined;
+  /** Its own, unless given. */
+  readonly schemas?: ServerSchemas | undefined;
 }
 
 export interface ListResponse extends ListPage {
@@ -71,10 +71,10 @@ export class ApiServer {
   readonly #logs: LogSource;
 
   constructor(options: ApiServerOptions) {
-    const { clock, random, conversion = { mode: "lenient" } } = options;
+    const { clock, random, conversion = { mode: "lenient" }, schemas = new ServerSchemas() } = options;
     this.clock = clock;
     this.tokens = new TokenRegistry(clock);
-    this.kinds = new KindRegistry(builtInKinds());
+    this.kinds = new KindRegistry(schemas.builtInKinds);
     this.#store = new ObjectStore({
       journal: options.journal,
       windowSize: options.watchWindow,
@@ -96,8 +96,8 @@ export class ApiServer {
     this.#customResources = new CustomResources({
       server: this.#context,
       conversion,
-      admission: new Admission("all"),
-      metadata: new BuiltInFields().definition("meta.v1.ObjectMeta"),
+      admission: schemas.admission,
+      metadata: schemas.fields.definition("meta.v1.ObjectMeta"),
       closeWatches: (storage) => this.#reader.closeWatches(storage),
     });
     const [server, writer, reader] = [this.#context, this.#writer, this.#reader];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
-import { builtInKinds } from "./built-in-kinds.ts";
 import { decodeFields } from "./decode-fields.ts";
+import { ServerSchemas } from "./server-schemas.ts";
 
 const fields = new BuiltInFields();
 const decode = (definition: string, value: unknown) => decodeFields(value, fields.definition(definition), "it");
@@ -49,7 +49,7 @@ describe("reading built-in kinds (05 §3)", () => {
   });
 
   it("05 §5 has a table for every kind", () => {
-    const kinds = builtInKinds();
+    const kinds = new ServerSchemas().builtInKinds;
     expect(kinds.length).toBeGreaterThan(50);
     for (const kind of kinds) {
       const isMetered = kind.group === "metrics.k8s.io";

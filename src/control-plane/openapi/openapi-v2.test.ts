@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { builtInKinds } from "../kinds/built-in-kinds.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
+import { ServerSchemas } from "../kinds/server-schemas.ts";
 import { WireReader, wireTypes } from "../protobuf/wire-reader.ts";
 import { BuiltInSchemas } from "./built-in-schemas.ts";
 import { openApiV2Document } from "./openapi-v2-document.ts";
 import { encodeOpenApiV2 } from "./openapi-v2-protobuf.ts";
 
-const builtIns = [...builtInKinds()];
+const builtIns = new ServerSchemas().builtInKinds;
 
 function customKind(schema: Readonly<Record<string, unknown>>): ServedKind {
   const [any] = builtIns;

@@ -1,3 +1,4 @@
+import type { Admission } from "../../../api/admission.ts";
 import type { FieldSchema } from "../../../api/kubernetes/field-schema.ts";
 import { metadataProblems } from "../../../api/metadata.ts";
 import type { KubeObject } from "../../../api/object.ts";
@@ -15,7 +16,7 @@ export interface KindTraits extends Partial<Omit<KindBehaviour, "decode" | "vali
   /** Status fields written even when zero. */
   readonly emptyStatus?: Readonly<JsonObject>;
   /** Validates a decoded object, apart from its metadata. */
-  check?(draft: ObjectDraft, old: KubeObject | undefined): readonly StatusCause[];
+  check?(draft: ObjectDraft, old: KubeObject | undefined, admission: Admission): readonly StatusCause[];
 }
 
 interface BuiltInOptions {
@@ -24,10 +25,12 @@ interface BuiltInOptions {
   readonly version: string;
   readonly traits: KindTraits;
   readonly patterns: PatternCache;
+  readonly admission: Admission;
 }
 
 /** The behaviour of a built-in kind. */
-export function builtInBehaviour({ fields, kind, version, traits, patterns }: BuiltInOptions): KindBehaviour {
+export function builtInBehaviour(options: BuiltInOptions): KindBehaviour {
+  const { fields, kind, version, traits, patterns, admission } = options;
   const { check, emptyStatus = {}, completeStatus, ...rest } = traits;
   const nameStyle = traits.nameStyle ?? "subdomain";
   const what = `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}`;
@@ -49,7 +52,7 @@ export function builtInBehaviour({ fields, kind, version, traits, patterns }: Bu
     decode: (object): DecodedFields => decodeFields(object, fields, what),
     validate: (draft, old) => ({
       draft,
-      causes: [...metadataCauses(draft, { nameStyle, patterns }), ...(check?.(draft, old) ?? [])],
+      causes: [...metadataCauses(draft, { nameStyle, patterns }), ...(check?.(draft, old, admission) ?? [])],
     }),
   };
 }

@@ -1,5 +1,5 @@
+import type { Admission } from "../../../api/admission.ts";
 import type { FieldPath } from "../../../api/problem.ts";
-import { CelPrograms } from "../../../api/structural/cel.ts";
 import { estimatedCostLimits } from "../../../api/structural/cel-estimate.ts";
 import type { StructuralSchema } from "../../../api/structural/schema.ts";
 import { dnsLabelError, dnsSubdomainError } from "../../../api/validation/names.ts";
@@ -59,9 +59,9 @@ export const customResourceDefinitionTraits: KindTraits = {
     if (isRefused) draft.status = acceptance(draft, context);
     else status["acceptedNames"] = { ...recordAt(draft.spec, "names") };
   },
-  check: (draft, old) => [
+  check: (draft, old, admission) => [
     ...namesCauses(draft),
-    ...versionsCauses(draft),
+    ...versionsCauses(draft, admission),
     ...immutableCauses(draft, old, ["spec", "group"]),
     ...immutableCauses(draft, old, ["spec", "scope"]),
     ...immutableCauses(draft, old, ["spec", "names", "plural"]),
@@ -149,7 +149,7 @@ function namesCauses(draft: ObjectDraft): readonly StatusCause[] {
   return causes;
 }
 
-function versionsCauses(draft: ObjectDraft): readonly StatusCause[] {
+function versionsCauses(draft: ObjectDraft, admission: Admission): readonly StatusCause[] {
   const versions = listAt(draft.spec, "versions");
   const path: FieldPath = ["spec", "versions"];
   if (versions.length === 0) return [requiredValue(path)];
@@ -158,11 +158,18 @@ function versionsCauses(draft: ObjectDraft): readonly StatusCause[] {
   if (stored.length !== 1) {
     causes.push(invalidValue(path, "", "must have exactly one version marked as storage version"));
   }
-  for (const [index, version] of versions.entries()) causes.push(...versionCauses(version, [...path, index]));
+  for (const [index, version] of versions.entries()) {
+    causes.push(...versionCauses(version, { path: [...path, index], admission }));
+  }
   return causes;
 }
 
-function versionCauses(version: JsonObject, path: FieldPath): readonly StatusCause[] {
+interface SchemaCheck {
+  readonly path: FieldPath;
+  readonly admission: Admission;
+}
+
+function versionCauses(version: JsonObject, { path, admission }: SchemaCheck): readonly StatusCause[] {
   const name = textAt(version, "name");
   const error = name === "" ? undefined : dnsLabelError(name);
   if (name === "") return [requiredValue([...path, "name"])];
@@ -172,7 +179,7 @@ function versionCauses(version: JsonObject, path: FieldPath): readonly StatusCau
   if (schema === undefined) return [requiredValue(at, "schemas are required")];
   if (textAt(schema, "type") !== "object")
     return [invalidValue([...at, "type"], schema["type"], "must be object at the root")];
-  const tooExpensive = ruleCostCauses(schema as StructuralSchema, at);
+  const tooExpensive = ruleCostCauses(schema as StructuralSchema, { path: at, admission });
   if (tooExpensive.length > 0) return tooExpensive;
   const scale = recordAt(version, "subresources", "scale");
   if (scale === undefined) return [];
@@ -187,9 +194,9 @@ function versionCauses(version: JsonObject, path: FieldPath): readonly StatusCau
 }
 
 /** Rules that could cost too much are refused with the definition, in the words of Kubernetes. (05:CP-S3) */
-function ruleCostCauses(schema: StructuralSchema, path: FieldPath): readonly StatusCause[] {
+function ruleCostCauses(schema: StructuralSchema, { path, admission }: SchemaCheck): readonly StatusCause[] {
   const { perRule, perSchema } = estimatedCostLimits;
-  const estimates = new CelPrograms().estimates(schema);
+  const estimates = admission.ruleEstimates(schema);
   const causes = estimates
     .filter(({ cost }) => cost > perRule)
     .map((rule) => forbiddenField([...path, ...rule.path], exceeded("estimated rule cost", rule.cost / perRule)));
