@@ -20,7 +20,7 @@ export interface RoleRule {
 type RoleObject = KubeObject & { readonly rules: readonly Omit<RoleRule, "namespace" | "isOptional">[] };
 
 /** What the manifests of a provider (deploy/manifests) allow the controller. */
-export function controllerRules(provider: "aws" | "kwok"): readonly RoleRule[] {
+function controllerRules(provider: "aws" | "kwok"): readonly RoleRule[] {
   const text = readFileSync(new URL(`../../deploy/manifests/${provider}.yaml`, import.meta.url), "utf8");
   return parseAllDocuments(text).flatMap((document) => {
     const object = document.toJS() as RoleObject | null;
@@ -33,6 +33,12 @@ export function controllerRules(provider: "aws" | "kwok"): readonly RoleRule[] {
       isOptional: (items.items[at]?.commentBefore ?? "").trim().startsWith("Optional"),
     }));
   });
+}
+
+/** What both providers allow together: the simulated cloud serves the node classes of both. */
+export function simulatedCloudRules(): readonly RoleRule[] {
+  const all = [...controllerRules("aws"), ...controllerRules("kwok")];
+  return [...new Map(all.map((rule) => [JSON.stringify(rule), rule])).values()];
 }
 
 /** For titles: `patch nodes`. */

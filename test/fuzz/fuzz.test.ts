@@ -5,8 +5,15 @@ import { runStory } from "./run-story.ts";
 import { compareSettled, type SettledPrices, settledPrices } from "./settled-price.ts";
 
 describe("the whole cluster in a bad world", () => {
-  it.each([5])("05:CP-T4 seed %i comes to rest with nothing lost, leaked or broken", async (seed) => {
-    const { complaints } = await runStory(drawStory(seed));
+  const seed = 5;
+  let first: ReturnType<typeof runStory> | undefined;
+  const firstRun = () => {
+    first ??= runStory(drawStory(seed));
+    return first;
+  };
+
+  it(`05:CP-T4 seed ${seed} comes to rest with nothing lost, leaked or broken`, async () => {
+    const { complaints } = await firstRun();
     expect(complaints).toEqual([]);
   });
 
@@ -22,7 +29,7 @@ describe("the whole cluster in a bad world", () => {
   });
 
   it("05:CP-T3 the same seed gives the same log, byte for byte", async () => {
-    const [one, two] = [await runStory(drawStory(5)), await runStory(drawStory(5))];
+    const [one, two] = [await firstRun(), await runStory(drawStory(seed))];
     expect(one.fingerprint).toBe(two.fingerprint);
     expect(one.writes).toBeGreaterThan(100);
   });

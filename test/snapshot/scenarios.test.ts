@@ -4,13 +4,11 @@ import type { KubeObject } from "../../src/api/object.ts";
 import { hashNames } from "../../src/cli/snapshot/hash-names.ts";
 import { NameHasher } from "../../src/cli/snapshot/name-hasher.ts";
 import { fakeLabels } from "../../src/providers/kwok/index.ts";
+import { isLongTier } from "../runs.ts";
 import { readScenario, scenariosIn } from "../scenarios/run.ts";
 import { fakeCluster, stored } from "./fake-cluster.ts";
 import { hashedReport } from "./hashed-report.ts";
 import { planned, snapshotOf } from "./run.ts";
-
-/** All of them in the long tier. */
-const isLong = process.env["LONG"] === "1";
 
 const folder = "scheduling";
 
@@ -35,7 +33,7 @@ describe("scheduling scenarios as live clusters", { timeout: 60_000 }, () => {
     expect(names.length).toBeGreaterThanOrEqual(123); // those of upstream; more may be added
   });
 
-  it.each(names.map((name) => [name]))("%s: file and snapshot have one plan", async (name) => {
+  it.each(every(6, names))("%s: file and snapshot have one plan", async (name) => {
     const { objects, args, files } = scenario(name);
     const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
     const fromFile = await planned(["-f", "in.json", ...args], { files: { ...files, "in.json": list } });
@@ -67,5 +65,5 @@ describe("scheduling scenarios as live clusters", { timeout: 60_000 }, () => {
 
 /** Every so manieth, or all in the long tier. */
 function every(step: number, names: readonly string[]): readonly [string][] {
-  return names.filter((_, index) => isLong || index % step === 0).map((name) => [name]);
+  return names.filter((_, index) => isLongTier || index % step === 0).map((name) => [name]);
 }
