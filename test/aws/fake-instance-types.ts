@@ -11,11 +11,10 @@ export function describedInstanceTypes(wanted?: (name: string) => boolean): Inst
 
 /** Which zones of the region the embedded types are offered in. */
 export function describedOfferings(regionName: string, wanted?: (name: string) => boolean): InstanceTypeOffering[] {
-  const known = ec2InstanceTypeInfos();
-  const found = findRegion(regionName, known);
+  const found = findRegion(regionName);
   if ("problem" in found) throw new Error(found.problem.message);
   const { zones, column } = found.region;
-  return known
+  return ec2InstanceTypeInfos()
     .filter(({ name, isRetired }) => !isRetired && (wanted?.(name) ?? true))
     .flatMap(({ name, zoneDigits }) =>
       zones

@@ -28,15 +28,14 @@ export type Ec2CatalogueResult = { readonly types: readonly InstanceType[] } | {
 
 /** The EC2 instance types of a region for the settings of a node class, also those not available there. (04 §2) */
 export function ec2InstanceTypes(options: Ec2CatalogueOptions = {}): Ec2CatalogueResult {
-  const known = ec2InstanceTypeInfos();
-  const found = regionOf(options, known);
+  const found = regionOf(options);
   if ("problem" in found) return found;
   const { region } = found;
   const problem = unknownZone(options.zones ?? [], region);
   if (problem !== undefined) return { problem };
 
   const { family = () => true, includeRetired = false } = options;
-  const wanted = known.filter((one) => family(one.familyName) && (includeRetired || !one.isRetired));
+  const wanted = ec2InstanceTypeInfos().filter((one) => family(one.familyName) && (includeRetired || !one.isRetired));
   const usable = region.zones.filter(({ name }) => options.zones?.includes(name) ?? true);
   return {
     types: buildInstanceTypes(wanted, {
@@ -51,12 +50,9 @@ export function ec2InstanceTypes(options: Ec2CatalogueOptions = {}): Ec2Catalogu
 }
 
 /** A region without data of its own is assumed to be like us-east-1; its prices are marked as estimates. */
-function regionOf(
-  { region = defaultRegion, seenZones }: Ec2CatalogueOptions,
-  known: readonly EmbeddedInstanceTypeInfo[],
-) {
+function regionOf({ region = defaultRegion, seenZones }: Ec2CatalogueOptions) {
   return seenZones === undefined || knownRegions.includes(region)
-    ? findRegion(region, known)
+    ? findRegion(region)
     : assumedRegion(region, seenZones);
 }
 

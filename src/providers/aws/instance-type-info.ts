@@ -66,6 +66,19 @@ export function ec2InstanceTypeInfos(): readonly EmbeddedInstanceTypeInfo[] {
   );
 }
 
+/** Last digits of the ids of the zones some type is offered in. */
+export function embeddedZoneDigits(column: RegionColumn): ReadonlySet<string> {
+  const digits = Object.values(familyRows).flatMap(({ types }) =>
+    Object.values(types).flatMap((row) => [...zoneDigitsOf(row)[column]]),
+  );
+  return new Set(digits);
+}
+
+function zoneDigitsOf(row: Ec2TypeRow): Readonly<Record<RegionColumn, string>> {
+  const [use1, usw2] = row.slice(-2) as [string, string];
+  return { use1, usw2 };
+}
+
 interface Ec2TypeSource {
   readonly familyName: string;
   readonly family: Ec2FamilyRow;
@@ -75,7 +88,7 @@ interface Ec2TypeSource {
 
 function instanceTypeInfo({ familyName, family, size, row }: Ec2TypeSource): EmbeddedInstanceTypeInfo {
   const [vcpu, memoryMiB, usdPerHour, enis, ipv4PerEni, branchEnis, networkMbps, ebsMbps, nvmeGB, ...rest] = row;
-  const [accelerators, efas, use1, usw2] = rest;
+  const [accelerators, efas] = rest;
   const isMetal = size.includes("metal");
   return {
     name: `${familyName}.${size}`,
@@ -107,7 +120,7 @@ function instanceTypeInfo({ familyName, family, size, row }: Ec2TypeSource): Emb
     placementStrategies: undefined,
     supportsNestedVirtualization: undefined,
     isRetired: family.retired === true,
-    zoneDigits: { use1, usw2 },
+    zoneDigits: zoneDigitsOf(row),
   };
 }
 

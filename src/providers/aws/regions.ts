@@ -1,6 +1,6 @@
 import type { Problem } from "../../api/problem.ts";
 import type { RegionColumn } from "./family-rows.ts";
-import type { EmbeddedInstanceTypeInfo } from "./instance-type-info.ts";
+import { embeddedZoneDigits } from "./instance-type-info.ts";
 import { awsRegionNames, isAwsRegion, regionOfPlace, zoneIdPrefix } from "./region-names.ts";
 
 export const defaultRegion = "us-west-2";
@@ -34,14 +34,10 @@ export interface Region {
 }
 
 /** The region with its zones, or a problem that lists the known regions. */
-export function findRegion(
-  name: string,
-  typeInfos: readonly EmbeddedInstanceTypeInfo[],
-): { readonly region: Region } | { readonly problem: Problem } {
+export function findRegion(name: string): { readonly region: Region } | { readonly problem: Problem } {
   const column = Object.hasOwn(regionColumns, name) ? regionColumns[name] : undefined;
   if (column === undefined) return { problem: unknownRegion(name, knownRegions) };
-  const digits = new Set(typeInfos.flatMap((typeInfo) => [...typeInfo.zoneDigits[column]]));
-  const zones = [...digits].sort().map((digit) => zoneOf(name, digit));
+  const zones = [...embeddedZoneDigits(column)].sort().map((digit) => zoneOf(name, digit));
   return { region: { name, column, zones } };
 }
 

@@ -38,15 +38,30 @@ export interface TypePlacementGroup {
 
 /** Returns one shared Requirement per key and values: most labels have few values, and there are hundreds of types. */
 export class RequirementInterner {
-  private readonly byText = new Map<string, Requirement>();
+  /** By key, then by value: most have one. */
+  readonly #byValue = new Map<string, Map<string, Requirement>>();
+  readonly #byText = new Map<string, Requirement>();
 
   in(key: string, values: readonly string[]): Requirement {
-    const text = `${key} ${values.length} ${values.join(" ")}`; // a set of "" is not an empty one
-    let requirement = this.byText.get(text);
-    if (requirement === undefined) {
-      requirement = Requirement.in(key, values);
-      this.byText.set(text, requirement);
+    if (values.length === 1) return this.#ofOne(key, values[0] ?? "");
+    const text = `${key} ${values.length} ${values.join(" ")}`;
+    const known = this.#byText.get(text);
+    if (known !== undefined) return known;
+    const requirement = Requirement.in(key, values);
+    this.#byText.set(text, requirement);
+    return requirement;
+  }
+
+  #ofOne(key: string, value: string): Requirement {
+    let ofKey = this.#byValue.get(key);
+    if (ofKey === undefined) {
+      ofKey = new Map();
+      this.#byValue.set(key, ofKey);
     }
+    const known = ofKey.get(value);
+    if (known !== undefined) return known;
+    const requirement = Requirement.in(key, [value]);
+    ofKey.set(value, requirement);
     return requirement;
   }
 

@@ -4,7 +4,6 @@ import type { Node } from "../../api/kubernetes/cluster-objects.ts";
 import { labels, taints } from "../../api/labels.ts";
 import type { SimulatedInstance } from "../../cloud/instance-source.ts";
 import { offeringKeyOfLabels } from "../../cloud/offering-key.ts";
-import { ec2InstanceTypeInfos } from "../aws/instance-type-info.ts";
 import { defaultRegion, findRegion, knownRegions, type Region } from "../aws/regions.ts";
 import { kwokNodeName } from "../kwok/kwok-nodes.ts";
 import type { InstanceRecord } from "./fleet-request.ts";
@@ -45,8 +44,7 @@ interface ClaimOrigin {
 type RegionOf = (name: string) => Region | undefined;
 
 function regionsByName(): RegionOf {
-  const known = ec2InstanceTypeInfos();
-  const found = new Map(knownRegions.map((name) => [name, findRegion(name, known)]));
+  const found = new Map(knownRegions.map((name) => [name, findRegion(name)]));
   return (name) => {
     const result = found.get(name);
     return result !== undefined && "region" in result ? result.region : undefined;

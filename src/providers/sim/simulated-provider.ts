@@ -18,7 +18,6 @@ import type { Clock } from "../../util/clock.ts";
 import { type Logger, silentLogger } from "../../util/logger.ts";
 import type { Random } from "../../util/random.ts";
 import type { AwsMetrics } from "../aws/aws-metrics.ts";
-import { ec2InstanceTypeInfos } from "../aws/instance-type-info.ts";
 import { nodeClassController } from "../aws/node-class/node-class-controller.ts";
 import { defaultRegion, findRegion } from "../aws/regions.ts";
 import { awsRepairPolicies } from "../aws/repair-policies.ts";
@@ -175,7 +174,7 @@ export function simulatedPlacement(region = defaultRegion): InstancePlacement {
 }
 
 function regionOf(name: string) {
-  const found = findRegion(name, ec2InstanceTypeInfos());
+  const found = findRegion(name);
   if ("problem" in found) throw new Error(`${found.problem.message}; known: ${found.problem.expected}`);
   return found.region;
 }

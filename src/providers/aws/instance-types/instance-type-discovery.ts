@@ -115,11 +115,10 @@ function fingerprintOf(rows: readonly object[]): string {
 
 /** Letters of zones differ between accounts, ids do not: embedded types are offered by the id of a subnet's zone. */
 function embeddedInstanceTypes(regionName: string): KnownInstanceTypes | undefined {
-  const all = ec2InstanceTypeInfos();
-  const found = findRegion(regionName, all);
+  const found = findRegion(regionName);
   if ("problem" in found) return undefined;
   const { column, zones } = found.region;
-  const current = all.filter(({ isRetired }) => !isRetired);
+  const current = ec2InstanceTypeInfos().filter(({ isRetired }) => !isRetired);
   const byName = new Map<string, EmbeddedInstanceTypeInfo>(current.map((one) => [one.name, one]));
   return {
     typeInfos: [...current].sort((a, b) => (a.name < b.name ? -1 : 1)),
