@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { KubeObject } from "../../src/api/object.ts";
-import { disruptionStories, stories } from "../stories/stories.ts";
+import { stories } from "../stories/stories.ts";
 import { type Helm, openHelm } from "./helm.ts";
 import { connect } from "./kube.ts";
 import { realClient } from "./real-client.ts";
@@ -19,7 +19,7 @@ const serviceMonitors = ["--api-versions", "monitoring.coreos.com/v1"];
 /** One of each kind; the virtual clock has them all (test/deploy). */
 const told =
   /a deployment gets nodes and runs|became empty go|waits for a disruption budget|lost from a static pool|keeps nodes warm|one acts, and the other/;
-const selected = [...stories, ...disruptionStories].filter(({ title, isSmoke }) => isSmoke && told.test(title));
+const selected = stories.filter(({ title, isSmoke }) => isSmoke && told.test(title));
 
 type Env = readonly { readonly name: string; readonly value?: string }[];
 type Workload = KubeObject & {

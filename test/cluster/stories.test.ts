@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, it } from "vitest";
-import { disruptionStories, stories } from "../stories/stories.ts";
+import { stories } from "../stories/stories.ts";
 import type { Story } from "../stories/story.ts";
 import { realClient } from "./real-client.ts";
 import { realCluster } from "./real-cluster.ts";
@@ -10,7 +10,7 @@ import { installCrds, sweep } from "./sweep.ts";
 const isSelected = ({ needsVirtualTime = false, isSmoke = false }: Story): boolean =>
   process.env["STORIES"] === "all" ? !needsVirtualTime : isSmoke;
 
-const selected = [...stories, ...disruptionStories].filter(isSelected);
+const selected = stories.filter(isSelected);
 const timeoutMs = 400_000;
 
 describeOnCluster("stories on a real control plane", (connection) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { builtInTypes } from "../../src/kube/resources.ts";
 import { isLongTier } from "../runs.ts";
 import { embeddedCluster } from "../stories/embedded-cluster.ts";
-import { disruptionStories, stories } from "../stories/stories.ts";
+import { stories } from "../stories/stories.ts";
 import type { Story } from "../stories/story.ts";
 import { apiWorld } from "../world/api-world.ts";
 import { type RoleRule, restrictedClient, ruleText, simulatedCloudRules } from "./role-rules.ts";
@@ -12,8 +12,7 @@ const rules = simulatedCloudRules();
 /** Not used in stories: kube-dns is asked for when the AWS provider starts, and only KWOK without a cloud creates Nodes. */
 const needsAnotherTest = (rule: RoleRule) => rule.namespace === "kube-system" || rule.verbs.join() === "create";
 const required = rules.filter((rule) => !rule.isOptional);
-const all = [...stories, ...disruptionStories];
-const smoke = all.filter(({ isSmoke }) => isSmoke);
+const smoke = stories.filter(({ isSmoke }) => isSmoke);
 
 async function runWith(allowed: readonly RoleRule[], { title, settings, volumes, run }: Story): Promise<void> {
   const cluster = await embeddedCluster({
@@ -48,7 +47,7 @@ it("03 §7.2 what no rule allows is refused", async () => {
 });
 
 describe.runIf(isLongTier)("03 §7.2 without a rule something breaks", () => {
-  const ordered = [...smoke, ...all.filter(({ isSmoke }) => !isSmoke)];
+  const ordered = [...smoke, ...stories.filter(({ isSmoke }) => !isSmoke)];
   for (const rule of required.filter((one) => !needsAnotherTest(one))) {
     it(ruleText(rule), async () => {
       const rest = rules.filter((one) => one !== rule);

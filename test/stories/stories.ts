@@ -20,30 +20,18 @@ import { staticPools } from "./static-pools.ts";
 import type { Story } from "./story.ts";
 import { volumes } from "./volumes.ts";
 
-/** Nodes that are given back. */
-export const disruptionStories: readonly Story[] = [
-  ...consolidation,
-  ...multiReplacement,
-  ...disruptionBudgets,
-  ...drifting,
-  ...replacing,
-];
+/** The stories, by what they are about. Each group is a test file of its own, so that workers share them out evenly. */
+export const storyGroups = {
+  scaling: [...scaling, ...choices],
+  launching: [...launching, ...joining],
+  leaving: [...leaving, ...draining, ...volumes],
+  pools: [...pools, ...staticPools, ...overlays, ...buffers],
+  controllers: [...refusals, ...leadership, ...restarts, ...aws],
+  consolidation: [...consolidation, ...multiReplacement],
+  disruptionBudgets,
+  drifting,
+  replacing,
+} as const satisfies Readonly<Record<string, readonly Story[]>>;
 
-/** Everything else that is told, on the embedded and on the real control plane. */
-export const stories: readonly Story[] = [
-  ...scaling,
-  ...choices,
-  ...launching,
-  ...joining,
-  ...leaving,
-  ...draining,
-  ...volumes,
-  ...pools,
-  ...staticPools,
-  ...overlays,
-  ...buffers,
-  ...refusals,
-  ...leadership,
-  ...restarts,
-  ...aws,
-];
+/** All of them, on the embedded and on the real control plane. */
+export const stories: readonly Story[] = Object.values(storyGroups).flat();

@@ -1,0 +1,4 @@
+import { tellStories } from "./embedded-stories.ts";
+import { storyGroups } from "./stories.ts";
+
+tellStories("stories of disruption budgets", storyGroups.disruptionBudgets);
