@@ -20,6 +20,16 @@ export function isNominatedByOthers(pod: Pod): boolean {
   return (pod.status?.nominatedNodeName ?? "") !== "" && !isOwnNomination(pod);
 }
 
+/**
+ * A pod that somebody else nominated, as it will be once it is bound: it counts on that node already. kube-scheduler nominates
+ * a pod that preempts, and one whose volumes are still being made. (02:S-15)
+ */
+export function withExpectedNode(pod: Pod): Pod {
+  const { nominatedNodeName } = pod.status ?? {};
+  if ((pod.spec.nodeName ?? "") !== "" || nominatedNodeName === undefined || !isNominatedByOthers(pod)) return pod;
+  return { ...pod, spec: { ...pod.spec, nodeName: nominatedNodeName } };
+}
+
 function ownsNomination(entry: unknown): boolean {
   if (!isRecord(entry) || entry["manager"] !== nominationManager || entry["subresource"] !== "status") return false;
   const fields = entry["fieldsV1"];

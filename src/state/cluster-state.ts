@@ -15,6 +15,7 @@ import { annotations } from "../api/labels.ts";
 import { namespacedName, type ObjectMeta } from "../api/object.ts";
 import { isNodeProtected } from "../api/validation/do-not-disrupt.ts";
 import type { GroupKind } from "../api/validation/node-pool.ts";
+import { withExpectedNode } from "../core/nominations.ts";
 import { isTerminalPod } from "../core/pod-predicates.ts";
 import type { Resources } from "../core/resources.ts";
 import type { ClusterSnapshot, StateNode } from "../core/round/cluster-snapshot.ts";
@@ -228,7 +229,8 @@ export class ClusterState implements Cluster {
   }
 
   /** Pods of unknown nodes are kept, and count once the node is there. (02:S-7) */
-  podChanged(pod: Pod): void {
+  podChanged(changed: Pod): void {
+    const pod = withExpectedNode(changed);
     const key = namespacedName(pod.metadata);
     const { old, isNewBinding, isLoadSame } = this.#pods.put(key, pod);
     if (isNewBinding || (old !== undefined && mayFreeNode(old, pod))) this.markUnconsolidated();

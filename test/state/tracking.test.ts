@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import { taints } from "../../src/api/labels.ts";
 import { pod } from "../builders/pod.ts";
 import { built, claim, emptyState, machine, node, nominationMs, written } from "./objects.ts";
@@ -47,6 +48,33 @@ describe("cluster state: machines and what they carry (02 §2.1)", () => {
     cluster.nodeChanged(node("n"));
     cluster.podChanged(built(small.onNode("n").phase("Failed")));
     expect(cluster.nodeByName("n")?.pods).toEqual([]);
+  });
+
+  it("02:S-15 a pod that its scheduler is about to bind takes room on the node it is nominated to, and one of ours does not", () => {
+    const { cluster } = emptyState();
+    for (const name of ["n", "m"]) cluster.nodeChanged(node(name));
+    const waiting = (nominatedNodeName?: string, manager = "kube-scheduler"): Pod => {
+      const { metadata, ...rest } = built(small.named("web"));
+      const fieldsV1 = { "f:status": { "f:nominatedNodeName": {} } };
+      const managedFields = [{ manager, subresource: "status", fieldsV1 }];
+      const conditions = [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }];
+      return { ...rest, metadata: { ...metadata, managedFields }, status: { conditions, nominatedNodeName } };
+    };
+    const state = () => ({
+      used: ["n", "m"].map((name) => written(cluster.nodeByName(name)?.usage.podRequests ?? {})["pods"]),
+      pending: cluster.snapshot().pendingPods.length,
+      bound: cluster.snapshot().boundPods.map(({ spec }) => spec.nodeName),
+    });
+    cluster.podChanged(waiting("n"));
+    expect(state()).toEqual({ used: ["1", undefined], pending: 0, bound: ["n"] });
+    cluster.podChanged(waiting("m"));
+    expect(state()).toEqual({ used: [undefined, "1"], pending: 0, bound: ["m"] });
+    cluster.podChanged(waiting());
+    expect(state()).toEqual({ used: [undefined, undefined], pending: 1, bound: [] });
+    cluster.podChanged(waiting("n", "karpenter-nomination"));
+    expect(state()).toEqual({ used: [undefined, undefined], pending: 1, bound: [] });
+    cluster.podChanged(built(small.named("web").onNode("n")));
+    expect(state()).toEqual({ used: ["1", undefined], pending: 0, bound: ["n"] });
   });
 
   it("02:S-9 a deleted pod gives its room back", () => {

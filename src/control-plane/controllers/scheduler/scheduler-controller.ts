@@ -120,7 +120,10 @@ class Scheduler {
     const { client, recordEvent } = this.#context;
     const { name = "", namespace, uid } = pod.pod.metadata;
     try {
-      if (pod.claims.length > 0) await this.#volumeBinder.bind(pod, node);
+      if (this.#volumeBinder.hasUnboundClaims(pod)) {
+        await this.#conditions.nominate(pod.pod, node);
+        await this.#volumeBinder.bind(pod, node);
+      }
       const target = { apiVersion: "v1", kind: "Node", name: node };
       const binding = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace, uid }, target };
       await client.create(builtInTypes.Pod, binding, { subresource: "binding", name });
@@ -138,7 +141,10 @@ class Scheduler {
     this.#cache.removePod(pod.key);
     const now = this.#context.view<ApiPod>(builtInTypes.Pod).get(pod.key);
     const isPending = now !== undefined && (now.spec.nodeName ?? "") === "" && !isTerminatingPod(now);
-    if (isPending && !isKubeError(error, "not-found")) this.#queue.retryAfterBackOff({ ...pod, pod: now });
+    if (isPending && !isKubeError(error, "not-found")) {
+      this.#track(this.#conditions.nominate(now, undefined));
+      this.#queue.retryAfterBackOff({ ...pod, pod: now });
+    }
     this.#context.reportFailure({ kind: "reconcile-failed", controller: this.#name, key: pod.key, error });
   }
 

@@ -36,7 +36,7 @@ export class SchedulingConditions {
     condition: { readonly type: string; readonly status: string; readonly reason: string; readonly message: string },
     nominated?: string | undefined,
   ): Promise<void> {
-    const { client, clock, view, reportFailure } = this.#context;
+    const { clock, view } = this.#context;
     const current = view<ApiPod>(builtInTypes.Pod).get(cacheKey(pod.metadata)) ?? pod;
     const before = conditionOfType(current, condition.type);
     const isReported =
@@ -46,13 +46,23 @@ export class SchedulingConditions {
     if (isReported && isNominated) return;
     const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : rfc3339(clock.now());
     const conditions = [{ ...condition, lastProbeTime: null, lastTransitionTime }];
-    const status = { conditions, ...(isNominated ? {} : { nominatedNodeName: nominated ?? null }) };
+    await this.#patchStatus(pod, { conditions, ...(isNominated ? {} : { nominatedNodeName: nominated ?? null }) });
+  }
+
+  /** Writes where the pod is about to be bound, or that it no longer is: others can count on it. (05:CP-L14) */
+  async nominate(pod: ApiPod, node: string | undefined): Promise<void> {
+    if ((pod.status?.nominatedNodeName ?? "") === (node ?? "")) return;
+    await this.#patchStatus(pod, { nominatedNodeName: node ?? null });
+  }
+
+  /** A failure is reported only: the next attempt writes it again. */
+  async #patchStatus(pod: ApiPod, status: object): Promise<void> {
+    const { client, reportFailure } = this.#context;
     const { name = "", namespace } = pod.metadata;
     const patch = { kind: "strategic", body: { status } } as const;
     try {
       await client.patch(builtInTypes.Pod, { name, namespace }, patch, { subresource: "status" });
     } catch (error) {
-      // Only a message: the next attempt writes it again.
       if (!isKubeError(error, "not-found", "conflict")) {
         reportFailure({ kind: "reconcile-failed", controller: this.#name, key: cacheKey(pod.metadata), error });
       }

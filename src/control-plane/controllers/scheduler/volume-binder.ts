@@ -31,6 +31,11 @@ export class VolumeBinder {
     this.#cache = cache;
   }
 
+  /** Whether the pod has to wait for volumes once it has its node. */
+  hasUnboundClaims(pod: PodProfile): boolean {
+    return this.#unbound(pod).length > 0;
+  }
+
   /** Resolves once every claim of the pod is bound; throws if that fails. */
   async bind(pod: PodProfile, node: string): Promise<void> {
     const toProvision = new Set<string>();

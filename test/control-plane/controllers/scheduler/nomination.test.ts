@@ -80,6 +80,38 @@ describe("05:CP-L14 nominations from outside", () => {
     expect(cluster.failures).toEqual([]);
   });
 
+  it("05:CP-L14 a pod is nominated to its node while its volume is made", async () => {
+    const cluster = await closedCluster(1);
+    await cluster.create(builtInTypes.StorageClass, waitingClass);
+    await cluster.create(builtInTypes.PersistentVolumeClaim, diskClaim);
+    await open(cluster, "node-1");
+    await cluster.create(builtInTypes.Pod, podObject("web"));
+    await cluster.create(builtInTypes.Pod, podObject("store", { spec: { volumes: [diskVolume] } }));
+    await cluster.pass(0.5);
+    const whereabouts = async (name: string) => {
+      const { spec, status } = await cluster.pod(name);
+      return { node: spec.nodeName, nominated: status?.nominatedNodeName };
+    };
+    expect(await whereabouts("store")).toEqual({ nominated: "node-1" });
+    expect(await whereabouts("web")).toEqual({ node: "node-1" });
+    await cluster.pass(30);
+    expect(await whereabouts("store")).toEqual({ node: "node-1" });
+  });
+
+  it("05:CP-L14 a pod whose volume cannot be made loses its nomination", async () => {
+    const cluster = await closedCluster(1);
+    await cluster.create(builtInTypes.StorageClass, waitingClass);
+    await cluster.create(builtInTypes.PersistentVolumeClaim, diskClaim);
+    await open(cluster, "node-1");
+    await cluster.create(builtInTypes.Pod, podObject("store", { spec: { volumes: [diskVolume] } }));
+    await cluster.pass(0.5);
+    // As a provisioner that cannot serve the node.
+    const patch = { kind: "merge", body: { metadata: { annotations: null } } } as const;
+    await cluster.client.patch(builtInTypes.PersistentVolumeClaim, key("disk"), patch);
+    await cluster.pass(0.2);
+    expect((await cluster.pod("store")).status?.nominatedNodeName).toBeUndefined();
+  });
+
   it("05:CP-L14 gives the room to others once the nomination is taken back", async () => {
     const cluster = await closedCluster(1);
     await cluster.create(builtInTypes.Pod, podObject("waiting", { cpu: "3" }));
