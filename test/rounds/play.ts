@@ -19,7 +19,7 @@ const gates = { ...defaultGates, NodeOverlay: true, StaticCapacity: true, Capaci
  * As in most clouds, machines take longer than the ten seconds after which a pod that was refused is tried again. Those of
  * one round join together: the first to join would take pods of the others into the room of a buffer.
  */
-const simulation = { latencyMs: [50, 50], bootMs: [25_000, 25_000], readyMs: [0, 0] } as const;
+const simulation = { latencyMs: [50, 50], bootMs: [25_000, 25_000] } as const;
 
 const lookEverySeconds = 20;
 /** Longer than a pod waits for its next round. */
@@ -33,12 +33,21 @@ export interface PlayOptions {
   readonly seed: string;
   /** Of EC2NodeClasses. */
   readonly region?: string;
+  /** How long after they joined machines become ready; none, unless given. */
+  readonly readyMs?: number;
 }
 
 /** Plays an input in the simulated world until nothing changes any more. */
-export async function playedOutcome(objects: readonly KubeObject[], { seed, region }: PlayOptions): Promise<Outcome> {
+export async function playedOutcome(
+  objects: readonly KubeObject[],
+  { seed, region, readyMs = 0 }: PlayOptions,
+): Promise<Outcome> {
   const lines: LogLine[] = [];
-  const world = await testWorld({ seed, simulation, provider: { region } });
+  const world = await testWorld({
+    seed,
+    simulation: { ...simulation, readyMs: [readyMs, readyMs] },
+    provider: { region },
+  });
   try {
     const others = objects.filter(({ kind }) => kind !== "NodeClaim" && kind !== "Node");
     const isWorkload = ({ kind }: KubeObject): boolean => workloadKinds.includes(kind);

@@ -21,8 +21,14 @@ import { checkInitialization, slicesPollMs } from "./initialization.ts";
 import { type LaunchedInstances, launchInstance } from "./launch.ts";
 import { checkLiveness } from "./liveness.ts";
 import { withTerminationFinalizer } from "./node-sync.ts";
-import { registerNode } from "./registration.ts";
+import { type ReadySince, registerNode } from "./registration.ts";
 import { ownNameOnLifecycleChange } from "./triggers.ts";
+
+/** What is known of claims beside the API server, as long as it may be needed. */
+interface ClaimMemory {
+  readonly launches: LaunchedInstances;
+  readonly readySince: ReadySince;
+}
 
 /** Takes a claim from creation to an initialized node, and finalizes it when it is deleted. (03 §1.1) */
 export function lifecycleController(dependencies: ControllerDependencies): Controller {
@@ -45,17 +51,17 @@ export function lifecycleController(dependencies: ControllerDependencies): Contr
     ],
     concurrency: scaledConcurrency({ min: 1_000, max: 5_000 }, dependencies.settings),
     backOff: { baseMs: 1_000, maxMs: 60_000 },
-    start: (context): LaunchedInstances => {
+    start: (context): ClaimMemory => {
       indexClaimsAndNodes(context);
-      return new ExpiringMap(context.clock);
+      return { launches: new ExpiringMap(context.clock), readySince: new ExpiringMap(context.clock) };
     },
-    reconcile: requeueOnConflict(async (name: string, context: KarpenterContext, launches: LaunchedInstances) => {
+    reconcile: requeueOnConflict(async (name: string, context: KarpenterContext, memory: ClaimMemory) => {
       const claim = nodeClaimView(context).get(name);
       if (claim === undefined || !isManagedClaim(claim, context.cloud)) return undefined;
       const claimContext = contextOfClaim(claim, context);
       return claim.metadata.deletionTimestamp === undefined
-        ? runPhases(claim, launches, claimContext)
-        : finalizeClaim(claim, launches, claimContext);
+        ? runPhases(claim, memory, claimContext)
+        : finalizeClaim(claim, memory.launches, claimContext);
     }),
   });
 }
@@ -63,13 +69,13 @@ export function lifecycleController(dependencies: ControllerDependencies): Contr
 /** The finalizer is stored before an instance is created, so that none can leak. (03:L-2) */
 async function runPhases(
   seen: NodeClaim,
-  launches: LaunchedInstances,
+  { launches, readySince }: ClaimMemory,
   context: KarpenterContext,
 ): Promise<ReconcileResult> {
   const claim = await withStoredFinalizer(seen, context);
   const phases: readonly ClaimStep[] = [
     (current) => launchInstance(current, launches, context),
-    (current) => registerNode(current, context),
+    (current) => registerNode(current, readySince, context),
     (current) => checkInitialization(current, context),
     (current) => checkLiveness(current, context),
   ];

@@ -2,41 +2,76 @@ import { isConditionSettled, nodeClaimReasons } from "../../api/conditions/node-
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { labels, taints } from "../../api/labels.ts";
 import { builtInTypes } from "../../kube/resources.ts";
+import type { ExpiringMap } from "../../util/expiring-map.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { nominatePlannedPods } from "../provisioning/nominate-pods.ts";
 import { mergePatchObject } from "../writes.ts";
 import { withClaimCondition, withClaimConditionRefreshed, withClaimConditionTrue } from "./claim-conditions.ts";
-import { allNodesForClaim, type NodeKubeObject } from "./claim-lookups.ts";
+import { allNodesForClaim, isNodeReady, type NodeKubeObject } from "./claim-lookups.ts";
 import type { ClaimStepResult } from "./claim-steps.ts";
 import { isSameTaint, nodeMarkedRegistered, nodePatch, syncedNode } from "./node-sync.ts";
 import { type HookResults, runRegistrationHooks } from "./registration-hooks.ts";
 import { recordRegistrationOutcome } from "./registration-outcome.ts";
 
+/** When the Node of a claim was first found joined and ready, by the claim's uid. */
+export type ReadySince = ExpiringMap<number>;
+
+/**
+ * How long a Node that joins ready keeps its taint, if pods are planned on it. A new Node makes the scheduler try all pods that
+ * wait, and clear the nominations of those the taint keeps away: they are nominated after that. DaemonSets use the time
+ * too: pods of theirs that tolerate the taint get their room before pods that wait for any. (02:L-46)
+ */
+const settleMs = 100;
+const rememberedMs = 60_000;
+
 /** Syncs the claim to the Node that joined, and removes the unregistered taint. (03 §1.3) */
-export async function registerNode(claim: NodeClaim, context: KarpenterContext): Promise<ClaimStepResult> {
+export async function registerNode(
+  claim: NodeClaim,
+  readySince: ReadySince,
+  context: KarpenterContext,
+): Promise<ClaimStepResult> {
   if (isConditionSettled(claim, "Registered"))
     return { claim: withClaimConditionRefreshed(claim, "Registered", context.clock.now()) };
   const [node, ...others] = allNodesForClaim(claim, context);
   if (node === undefined) return withNodeNotFound(claim, context);
   if (others.length > 0) return withMultipleNodes(claim, context);
   warnOfMissingTaint(claim, node, context);
-  return syncNode(claim, node, context);
+  return syncNode(claim, { node, readySince }, context);
+}
+
+interface JoinedNode {
+  readonly node: NodeKubeObject;
+  readonly readySince: ReadySince;
 }
 
 /**
  * One patch syncs the Node and, once no hook is pending, removes the taint that kept pods away; before that, the pods
  * planned on it are nominated. (03:L-11 to L-13, 02:L-41)
  */
-async function syncNode(claim: NodeClaim, node: NodeKubeObject, context: KarpenterContext): Promise<ClaimStepResult> {
+async function syncNode(claim: NodeClaim, joined: JoinedNode, context: KarpenterContext): Promise<ClaimStepResult> {
+  const { node } = joined;
   const hookResults = await runRegistrationHooks(claim, context.cloud.registrationHooks ?? []);
   const labelled = withExtraLabels(claim, hookResults.labels);
   const updated = syncedNode(node, labelled);
   const isPassed = hookResults.pending.length === 0;
+  const afterMs = isPassed ? msUntilSettled(claim, joined, context) : 0;
+  if (afterMs > 0) return { claim, afterMs };
   if (isPassed) await nominatePlannedPods(claim.metadata.name ?? "", node, context);
   const body = nodePatch(node, isPassed ? nodeMarkedRegistered(updated) : updated);
   if (body !== undefined)
     await mergePatchObject(context.client, builtInTypes.Node, node, { body, hasOptimisticLock: true });
   return isPassed ? withRegistered(labelled, node, context) : withHooksPending(labelled, hookResults, context);
+}
+
+function msUntilSettled(
+  { metadata: { name = "", uid = "" } }: NodeClaim,
+  { node, readySince }: JoinedNode,
+  { clock, cluster, nominatesPods }: KarpenterContext,
+): number {
+  if (!nominatesPods() || !isNodeReady(node) || cluster.plannedPods.podsOf(name).length === 0) return 0;
+  const since = readySince.get(uid) ?? clock.now();
+  readySince.set(uid, since, rememberedMs);
+  return since + settleMs - clock.now();
 }
 
 function withRegistered(claim: NodeClaim, { metadata }: NodeKubeObject, context: KarpenterContext): ClaimStepResult {

@@ -1,16 +1,19 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { Node } from "../../api/kubernetes/cluster-objects.ts";
+import { taints } from "../../api/labels.ts";
 import { namespacedName } from "../../api/object.ts";
 import { isOwnNomination } from "../../core/nominations.ts";
 import { isActivePod, isProvisionable } from "../../core/pod-predicates.ts";
 import type { StateNode } from "../../core/round/cluster-snapshot.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
+import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ObjectChange } from "../../kube/view.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { type PodKubeObject, podView } from "../node/pods-of-node.ts";
 import { isNodeReady, type NodeKubeObject, nodeView } from "../node-claim/claim-lookups.ts";
+import { isSameTaint } from "../node-claim/node-sync.ts";
 import { requeueOnConflict } from "../writes.ts";
 import { writeNomination } from "./nominate-pods.ts";
 
@@ -20,12 +23,20 @@ const concurrency = 50;
  * change: if the scheduler still refuses, the plan was wrong, and the room must not be kept for the pod.
  */
 const maxWritesForNode = 3;
+/**
+ * The scheduler tries a new Node for all pods that wait, and clears what is nominated to it as long as it is not ready. So
+ * nominations are written this long after the Node joined or they were cleared, and only a few times: for each that
+ * it clears, the scheduler tries all other pods again. (02:L-41)
+ */
+const notReadySettleMs = 250;
+const maxWritesBeforeReady = 2;
 const nominatedIndex = "nominated-node";
 
-/** The writes of a pod's nomination to one Node in one state. */
+/** The writes of a pod's nomination to one Node in one state, and when the next is due. */
 interface NominationWrites {
   readonly node: string;
   readonly count: number;
+  readonly dueMs?: number | undefined;
 }
 
 type WritesByPod = Map<string, NominationWrites>;
@@ -49,10 +60,7 @@ export function nominationController(dependencies: ControllerDependencies): Cont
       return new Map();
     },
     subscribe: (enqueue) => plannedPods.subscribe(enqueue),
-    reconcile: requeueOnConflict(async (key: string, context: KarpenterContext, writes: WritesByPod) => {
-      await checkNomination(key, writes, context);
-      return undefined;
-    }),
+    reconcile: requeueOnConflict(checkNomination),
   });
 
   /** Pods whose nomination changed, and those we nominated before this process started. */
@@ -79,30 +87,49 @@ export function nominationController(dependencies: ControllerDependencies): Cont
   }
 }
 
-async function checkNomination(key: string, writes: WritesByPod, context: KarpenterContext): Promise<void> {
+async function checkNomination(key: string, context: KarpenterContext, writes: WritesByPod): Promise<ReconcileResult> {
   const pod = podView(context).get(key);
   if (pod === undefined || (pod.spec.nodeName ?? "") !== "") {
     writes.delete(key);
-    return;
+    return undefined;
   }
   const expected = expectedNode(key, pod, context);
-  if (pod.status?.nominatedNodeName && pod.status.nominatedNodeName === expected) return;
-  if (isOwnNomination(pod)) return replaceNomination(pod, expected, context);
-  if (expected === undefined || !isProvisionable(pod) || !isActivePod(pod)) return;
-  const node = nodeView(context).get(expected);
-  if (node === undefined || !isNodeReady(node)) return; // its Ready condition wakes us
-  if (!countWrite(key, node, writes)) return;
-  await writeNomination(pod, expected, context);
+  if (pod.status?.nominatedNodeName && pod.status.nominatedNodeName === expected) return undefined;
+  const node = expected === undefined ? undefined : nodeView(context).get(expected);
+  // What we wrote no longer holds; the pod is nominated anew only where it can go at once.
+  if (isOwnNomination(pod)) await writeNomination(pod, node && isOpen(node) ? expected : undefined, context);
+  else if (node !== undefined && isProvisionable(pod) && isActivePod(pod))
+    return nominateTo(node, { pod, writes }, context);
+  return undefined;
 }
 
-/** What we wrote no longer holds; the pod is nominated anew only where it can go at once. */
-async function replaceNomination(
-  pod: PodKubeObject,
-  expected: string | undefined,
+/** Its registration and its Ready condition wake us again. */
+async function nominateTo(
+  node: NodeKubeObject,
+  { pod, writes }: { readonly pod: PodKubeObject; readonly writes: WritesByPod },
   context: KarpenterContext,
-): Promise<void> {
-  const node = expected === undefined ? undefined : nodeView(context).get(expected);
-  await writeNomination(pod, node !== undefined && isNodeReady(node) ? expected : undefined, context);
+): Promise<ReconcileResult> {
+  if (!isRegistered(node)) return undefined;
+  const isReady = isNodeReady(node);
+  const key = namespacedName(pod.metadata);
+  const known = writesTo(node, writes.get(key));
+  if (known.count >= (isReady ? maxWritesForNode : maxWritesBeforeReady)) return undefined;
+  const nowMs = context.clock.now();
+  const dueMs = known.dueMs ?? nowMs + (isReady ? 0 : notReadySettleMs);
+  const isDue = dueMs <= nowMs;
+  writes.set(key, isDue ? { node: known.node, count: known.count + 1 } : { ...known, dueMs });
+  if (!isDue) return { afterMs: dueMs - nowMs };
+  await writeNomination(pod, node.metadata.name, context);
+  return undefined;
+}
+
+function isOpen(node: NodeKubeObject): boolean {
+  return isRegistered(node) && isNodeReady(node);
+}
+
+/** Registration nominates pods to a Node that joins ready before it removes the taint. */
+function isRegistered({ spec }: NodeKubeObject): boolean {
+  return !(spec?.taints ?? []).some((taint) => isSameTaint(taint, taints.unregistered));
 }
 
 /** The Node the pod is planned on, once it has joined. Before the first round of a process, the one it is nominated to. (02:L-43) */
@@ -123,13 +150,10 @@ function nominatedNodeOf(pod: PodKubeObject): string | undefined {
   return isOwnNomination(pod) ? pod.status?.nominatedNodeName : undefined;
 }
 
-/** Whether the pod may be nominated to the Node in its present state once more. */
-function countWrite(key: string, node: NodeKubeObject, writes: WritesByPod): boolean {
-  const state = `${node.metadata.uid} ${schedulingStateOf(node)}`;
-  const before = writes.get(key);
-  const count = before?.node === state ? before.count + 1 : 1;
-  writes.set(key, { node: state, count });
-  return count <= maxWritesForNode;
+/** What is known of the writes to the Node in its present state. As long as it is not ready, its taints do not matter. */
+function writesTo(node: NodeKubeObject, before: NominationWrites | undefined): NominationWrites {
+  const state = `${node.metadata.uid} ${isNodeReady(node) ? schedulingStateOf(node) : "not ready"}`;
+  return before?.node === state ? before : { node: state, count: 0 };
 }
 
 /** What decides whether pods can be scheduled to it. */

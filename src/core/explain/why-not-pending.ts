@@ -25,6 +25,6 @@ function whyNotPending(pod: Pod): string {
   if (schedulingGates.length > 0)
     return `it has scheduling gates (${schedulingGates.map(({ name }) => name).join(", ")})`;
   if (pod.status?.nominatedNodeName)
-    return `it is nominated to node ${pod.status.nominatedNodeName}, where preemption makes room for it`;
+    return `it is nominated to node ${pod.status.nominatedNodeName}, where its scheduler is about to bind it`;
   return "the scheduler has not marked it Unschedulable";
 }

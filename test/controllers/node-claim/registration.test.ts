@@ -49,6 +49,34 @@ describe("registration", () => {
     expect(await world.events("a")).toEqual([]);
   });
 
+  const readyNode = (id: string) => {
+    const node = nodeWithId(id);
+    return { ...node, status: { ...(node.status as object), conditions: [{ type: "Ready", status: "True" }] } };
+  };
+
+  it("02:L-46 a Node that joins ready keeps its taint until the scheduler has tried the pods that wait", async () => {
+    const world = await nodeClaimWorld({ controllers });
+    const id = await world.launched("a");
+    const empty = await world.launched("empty");
+    await world.status(await world.create<KubeObject>(podObject(pod().named("web"))), unschedulable);
+    world.cluster.plannedPods.plan("default/web", "a");
+    const other = readyNode(empty);
+    await world.create(readyNode(id), { ...other, metadata: { ...other.metadata, name: "other" } });
+    const state = async () => {
+      const [waiting] = await world.list<KubeObject & Pod>(builtInTypes.Pod);
+      return [keysOf(await world.node()).includes(taints.unregistered.key), waiting?.status?.nominatedNodeName];
+    };
+    await world.pass(0.05);
+    // A change of the Node wakes the claim too.
+    const patch = { kind: "merge", body: { metadata: { labels: { touched: "true" } } } } as const;
+    await world.client.patch(builtInTypes.Node, { name: "node-1" }, patch);
+    await world.pass(0.04);
+    expect(await state()).toEqual([true, undefined]);
+    expect(keysOf(await world.node("other"))).not.toContain(taints.unregistered.key);
+    await world.pass(0.02);
+    expect(await state()).toEqual([false, "node-1"]);
+  });
+
   it("02:L-41 pods planned on a Node that is ready are nominated before its taint goes", async () => {
     const writes: string[] = [];
     const world = await nodeClaimWorld({
@@ -60,11 +88,7 @@ describe("registration", () => {
     await world.status(stored, unschedulable);
     world.cluster.plannedPods.plan("default/web", "a");
     writes.splice(0);
-    const node = nodeWithId(id);
-    await world.create({
-      ...node,
-      status: { ...(node.status as object), conditions: [{ type: "Ready", status: "True" }] },
-    });
+    await world.create(readyNode(id));
     await world.pass(1);
     expect(writes.filter((write) => write === "pods/status" || write === "nodes/").slice(0, 2)).toEqual([
       "pods/status",

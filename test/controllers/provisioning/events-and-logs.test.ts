@@ -119,7 +119,7 @@ it("02:L-21 S-30 pods are told of the claim, then of the node; that node is left
 
   await launchAll();
   await join((await claims())[0] as never);
-  await pass(120);
+  await pass(130);
   expect((await events("web")).map(({ message }) => message)).toContain(
     `Pod should schedule on: nodeclaim/${name}, node/node-of-${name}`,
   );

@@ -57,14 +57,36 @@ async function writtenByScheduler(world: ProvisioningWorld, node: string | null)
 }
 
 describe("02 §6.5 nominations", () => {
-  it("02:L-41 a pod is nominated to the Node it is planned on once that is ready, and not before", async () => {
+  it("02:L-41 a pod is nominated to a Node that is not ready a moment after it joined, twice at most, and again when it is", async () => {
     const { world, claim, node } = await plannedPod();
     await world.join(claim);
-    await world.pass(1);
-    expect(await nominated(world)).toBeUndefined();
+    await world.pass(0.2);
+    const seen = [await nominated(world)];
+    for (let time = 0; time < 3; time++) {
+      await world.pass(0.1);
+      seen.push(await nominated(world));
+      await writtenByScheduler(world, null);
+      await world.pass(0.2);
+      seen.push(await nominated(world));
+    }
+    expect(seen).toEqual([undefined, node, undefined, node, undefined, undefined, undefined]);
     await world.status(await world.client.get(builtInTypes.Node, { name: node }), ready);
     await world.pass(0);
     expect(await nominated(world)).toBe(node);
+  });
+
+  it("02:L-41 a Node that is not registered is left to its registration", async () => {
+    const { world, claim } = await plannedPod();
+    await world.join(claim);
+    const name = `node-of-${claim.metadata.name}`;
+    const patch = { kind: "merge", body: { spec: { taints: [taints.unregistered] } } } as const;
+    await world.client.patch(builtInTypes.Node, { name }, patch);
+    await world.status(await world.client.get(builtInTypes.Node, { name }), ready);
+    await world.pass(1);
+    expect(await nominated(world)).toBeUndefined();
+    await world.client.patch(builtInTypes.Node, { name }, { kind: "merge", body: { spec: { taints: null } } });
+    await world.pass(0);
+    expect(await nominated(world)).toBe(name);
   });
 
   it("02:P-3 a pod that we nominated stays in the rounds, on its node, and one that preempts does not", async () => {
