@@ -1,4 +1,9 @@
 #!/usr/bin/env node
-import { loadCli } from "./load-cli.js";
+// CommonJS, as all that a command loads: Node's loader of ES modules is a tenth of a short command.
+const { loadCli } = require("./load-cli.js");
 
-process.exitCode = await loadCli().main(process.argv.slice(2));
+loadCli()
+  .main(process.argv.slice(2))
+  .then((code) => {
+    process.exitCode = code;
+  });

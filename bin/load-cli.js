@@ -1,34 +1,31 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
-import { Script } from "node:vm";
+const { readFileSync } = require("node:fs");
+const { createRequire } = require("node:module");
+const { join } = require("node:path");
+const { pathToFileURL } = require("node:url");
+const { Script } = require("node:vm");
 
-const bundle = fileURLToPath(new URL("../dist/bin/main.cjs", import.meta.url));
-/** The bundle as V8 has compiled it, made by scripts/cache-cli-code.mjs. */
-export const codeCache = `${bundle}.cache`;
+const path = join(__dirname, "../dist/bin/main.script.js");
+/** The script as V8 has compiled it, made by scripts/cache-cli-code.mjs. */
+const codeCache = `${path}.cache`;
 
 /**
- * Loads the command line. Compiling it is half of a short command, so V8 gets what it compiled when the bundle was built;
+ * Loads the command line. Compiling it is half of a short command, so V8 gets what it compiled when the script was built;
  * it refuses that and compiles again if it is of another version of Node.
  */
-export function loadCli() {
-  const head = "(function (exports, require, module, __filename, __dirname) {";
-  // The bundle is ASCII, and bytes of one size are read fastest.
-  const script = new Script(`${head}${readFileSync(bundle, "latin1")}\n})`, {
-    filename: bundle,
-    columnOffset: -head.length,
-    cachedData: readIfThere(codeCache),
-  });
+function loadCli() {
+  // The text is ASCII, of which V8 needs no copy of its own.
+  const script = new Script(readFileSync(path, "latin1"), { filename: path, cachedData: readIfThere(codeCache) });
   const module = { exports: {} };
-  script.runInThisContext()(module.exports, createRequire(bundle), module, bundle, dirname(bundle));
+  script.runInThisContext()(module.exports, createRequire(path), module, pathToFileURL(path).href);
   return { main: module.exports.main, script };
 }
 
-function readIfThere(path) {
+function readIfThere(file) {
   try {
-    return readFileSync(path);
+    return readFileSync(file);
   } catch {
     return undefined;
   }
 }
+
+module.exports = { codeCache, loadCli };

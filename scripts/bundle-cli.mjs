@@ -1,4 +1,4 @@
-// Bundles the command line into one file, dist/bin/main.cjs; modules that are imported when they are wanted run only then.
+// Bundles the command line into one script, dist/bin/main.script.js; modules that are imported when they are wanted run only then.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { build } from "esbuild";
@@ -31,11 +31,12 @@ const printedCrds = {
 
 const { metafile } = await build({
   entryPoints: ["src/cli/main.ts"],
-  outfile: "dist/bin/main.cjs",
+  outfile: "dist/bin/main.script.js",
   bundle: true,
   platform: "node",
   format: "cjs", // what V8 compiled can be kept of scripts, not of ES modules (bin/load-cli.js)
   charset: "ascii",
+  legalComments: "none", // THIRD-PARTY-NOTICES has them
   target: "node20",
   sourcemap: true,
   // Less to read and compile; names stay, for stack traces.
@@ -47,8 +48,10 @@ const { metafile } = await build({
   // highs finds its WebAssembly beside itself, so it must stay where it is. Clients of AWS are large and wanted by few.
   external: ["highs", "@aws-sdk/*"],
   supported: { "dynamic-import": false }, // all of these are CommonJS, and scripts with kept code cannot import
+  // The script is a function, which bin/load-cli.js calls. Our modules are strict, as ES modules are.
   define: { "import.meta.url": "importMetaUrl" },
-  banner: { js: 'const importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
+  banner: { js: '(function (exports, require, module, importMetaUrl) { "use strict";' },
+  footer: { js: "})" },
 });
 writeFileSync("THIRD-PARTY-NOTICES", thirdPartyNotices(metafile));
 // In a process of its own, whose output nobody wants.

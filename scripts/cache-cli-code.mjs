@@ -1,6 +1,8 @@
 // Writes what V8 compiled of the command line beside it: the functions that common commands use. (bin/load-cli.js)
 import { rmSync, writeFileSync } from "node:fs";
-import { codeCache, loadCli } from "../bin/load-cli.js";
+import loader from "../bin/load-cli.js";
+
+const { codeCache, loadCli } = loader;
 
 const commands = [["plan", "-f", "examples/kwok.yaml", "-f", "examples/workload.yaml"]];
 
