@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { labels } from "../../src/api/labels.ts";
 import { DisruptionPass } from "../../src/core/disruption/disruption-pass.ts";
 import type { SearchPosition } from "../../src/core/disruption/method.ts";
+import { plainSimulator } from "../../src/core/disruption/plain-simulator.ts";
 import { sharedSimulator } from "../../src/core/disruption/shared-simulator.ts";
+import type { DisruptionSimulator } from "../../src/core/disruption/simulator.ts";
 import { runSteps } from "../../src/util/steps.ts";
 import { ask, cluster, codesOf, commandTexts, machine, pool, verdictOf } from "./cluster.ts";
 
@@ -148,6 +151,63 @@ describe("03 §10.2 a search in steps", () => {
     }
     expect(total).toBeGreaterThanOrEqual(300);
     expect(most).toBeLessThanOrEqual(200);
+  });
+});
+
+describe("03 §10.2 a search that expects to end soon", () => {
+  const labelSelector = { matchLabels: { app: "web" } };
+  const apart = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: labels.hostname, labelSelector }] };
+  const pods = [{ labels: { app: "web" }, spec: { affinity: { podAntiAffinity: apart } } }, { cpu: "300m" }];
+  const machines = Array.from({ length: 12 }, (_, index) => machine(`n${index}`, { pods: pods.slice(index % 2) }));
+  const snapshot = cluster([pool(), ...machines]);
+  const { candidates } = ask(snapshot, single);
+  const sets = [[0], [1], [0, 1], [2], [0, 5, 7], [1, 2]].map((at) => at.flatMap((one) => candidates[one] ?? []));
+  const answers = (simulator: DisruptionSimulator) =>
+    sets.map((set) => {
+      const simulation = runSteps(simulator.simulate(set, { isConsolidation: true }));
+      if (simulation.kind !== "simulated") return simulation;
+      const placements = simulation.placements.map((one) => [one.node, one.pods.map(({ metadata }) => metadata.name)]);
+      const types = simulation.newNodes.map(({ instanceTypes }) => instanceTypes.map(({ name }) => name));
+      return { placements, types, podErrors: simulation.podErrors };
+    });
+
+  it("03 §10.2-1 has the same answers, also about nodes it did not expect", () => {
+    const simulator = sharedSimulator(snapshot);
+    simulator.expect?.(candidates.slice(0, 2));
+    expect(answers(simulator)).toEqual(answers(plainSimulator(snapshot)));
+  });
+
+  it("03 §10.2-9 a command that is kept is found gone by simulations of any nodes", () => {
+    const [first, ...others] = candidates;
+    const kept = (expected: typeof candidates) => {
+      const simulator = sharedSimulator(snapshot);
+      if (expected.length > 0) simulator.expect?.(expected);
+      runSteps(simulator.simulate(candidates.slice(1, 2), { isConsolidation: true }));
+      const taking = simulator.keep && runSteps(simulator.keep(candidates.slice(0, 1), { isConsolidation: true }));
+      const later = runSteps(simulator.simulate(others.slice(0, 4), { isConsolidation: true }));
+      return { taking, placements: later.kind === "simulated" && later.placements.map(({ node }) => node) };
+    };
+    expect(first).toBeDefined();
+    expect(kept(candidates.slice(0, 2))).toEqual(kept([]));
+    expect(kept([]).taking).not.toEqual([]);
+  });
+
+  it.each([single, multi] as const)("03 §10.2-1 %s does not prepare pods of nodes far behind to move", (method) => {
+    const many = cluster([pool(), ...Array.from({ length: 400 }, (_, at) => machine(`n${at}`, { pods: [{}] }))]);
+    const prepared = new Set<string>();
+    const simulator = sharedSimulator(many);
+    const watched: DisruptionSimulator = {
+      ...simulator,
+      expect: (expected) => {
+        for (const { name } of expected) prepared.add(name);
+        simulator.expect?.(expected);
+      },
+    };
+    const options = { simulator: watched, searchBudget: { mayContinue: () => true }, sweep: "first" } as const;
+    const { commands } = runSteps(new DisruptionPass(many).propose(method, options));
+    expect(commands).toHaveLength(1);
+    expect(prepared.size).toBeLessThanOrEqual(101);
+    for (const { name } of commands[0]?.candidates ?? []) expect(prepared).toContain(name);
   });
 });
 

@@ -6,7 +6,7 @@ import { type DisruptionCandidate, verdictOn } from "./candidate.ts";
 import { candidatePrice, type DisruptionCommand, disruptionCommand } from "./command.ts";
 import type { MethodInput, MethodOutcome } from "./method.ts";
 import type { DisruptionSnapshot } from "./snapshot.ts";
-import { afterResume, notReached } from "./sweep.ts";
+import { afterResume, expectedTries, notReached } from "./sweep.ts";
 import type { DecisionCause, NodeVerdict } from "./verdict.ts";
 
 /** Each of them starts nodes, and pods move without a check some seconds later: not all at once. */
@@ -24,6 +24,7 @@ export function* drift(input: MethodInput): Steps<MethodOutcome> {
   const commands: DisruptionCommand[] = [];
   const destinations = new Set<string>();
   let mayFindMore = true;
+  if (sweep === "first") input.simulator.expect?.(ordered.slice(0, expectedTries));
   for (const [index, candidate] of ordered.entries()) {
     const isOver = !mayFindMore && sweep !== "all";
     const cause = destinations.has(candidate.name)

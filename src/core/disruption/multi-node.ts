@@ -67,6 +67,7 @@ function* searchPrefixes(candidates: readonly DisruptionCandidate[], input: Meth
   const tried: TriedSet[] = [];
   if (candidates.length < 2) return { tried, moves: [] };
   const nodes = candidates.map(({ name }) => name);
+  if (input.sweep === "first") input.simulator.expect?.(candidates.slice(0, maxPrefixIndex + 1));
   let { low, high } = boundsAfter(input.resume, nodes);
   let command: DisruptionCommand | undefined;
   let moves: readonly ConsolidationMove[] = [];

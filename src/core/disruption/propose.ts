@@ -47,7 +47,9 @@ function* validated(proposal: MethodProposal, { later, simulatorFor }: LaterVali
   const commands: DisruptionCommand[] = [];
   const invalid: { command: DisruptionCommand; failure: ValidationFailure }[] = [];
   for (const command of proposal.commands) {
-    const outcome = yield* validateCommand(command, later, simulatorFor(later));
+    const simulator = simulatorFor(later);
+    simulator.expect?.(command.candidates);
+    const outcome = yield* validateCommand(command, later, simulator);
     if (outcome.kind === "valid") commands.push(outcome.command);
     else invalid.push({ command, failure: outcome.failure });
   }

@@ -17,10 +17,14 @@ export function podsOfDeletingNodes(snapshot: DisruptionSnapshot): readonly Pod[
     .flatMap(({ pods }) => pods.filter((pod) => isCurrentlyReschedulable(pod, snapshot)));
 }
 
-/** What simulations of a snapshot are asked: the cluster without some of its nodes. (03:D-37 to D-41) */
+/**
+ * What simulations of a snapshot are asked: the cluster without some of its nodes, or of those among `removable`.
+ * (03:D-37 to D-41)
+ */
 export function* simulationProblem(
   snapshot: DisruptionSnapshot,
   { isConsolidation }: SimulationOptions,
+  removable?: ReadonlySet<string>,
 ): Steps<SimulationProblem> {
   const { cluster, pendingPods, usablePools, policy, labelPolicy, seed, workloads, nominatedNodes } = snapshot;
   const problem = {
@@ -34,16 +38,19 @@ export function* simulationProblem(
       workloads: () => workloads,
       ...(nominatedNodes !== undefined && { nominatedNodes }),
     }),
-    movablePods: yield* movablePods(snapshot),
+    movablePods: yield* movablePods(snapshot, removable),
   };
   return isConsolidation ? yield* withVoluntaryMoves(problem, snapshot) : problem;
 }
 
 /** No capacity is planned for pods that protection or a budget holds where they are. (03:D-38) */
-function* movablePods(snapshot: DisruptionSnapshot): Steps<ReadonlyMap<string, readonly Pod[]>> {
+function* movablePods(
+  snapshot: DisruptionSnapshot,
+  removable: ReadonlySet<string> | undefined,
+): Steps<ReadonlyMap<string, readonly Pod[]>> {
   const movable = new Map<string, readonly Pod[]>();
   yield* forEachInSteps(snapshot.cluster.nodes, ({ name, pods, isBeingDeleted }) => {
-    if (isBeingDeleted) return;
+    if (isBeingDeleted || removable?.has(name) === false) return;
     movable.set(
       name,
       pods.filter((pod) => isCurrentlyReschedulable(pod, snapshot)),

@@ -10,6 +10,11 @@ import type { PodError } from "./verdict.ts";
  * one the others are compared with. (03:D-37 to D-43)
  */
 export interface DisruptionSimulator {
+  /**
+   * Only sets of these nodes are likely to be asked about. What simulations of other nodes need is prepared when they are
+   * asked for; the answers are the same.
+   */
+  expect?(candidates: readonly DisruptionCandidate[]): void;
   simulate(candidates: readonly DisruptionCandidate[], options: SimulationOptions): Steps<DisruptionSimulation>;
   /**
    * These nodes go: later simulations find them gone, and the room that their pods need taken. Returns the names of the

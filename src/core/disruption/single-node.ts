@@ -6,7 +6,7 @@ import type { DisruptionCommand } from "./command.ts";
 import { type ConsolidationResult, consolidate } from "./consolidate.ts";
 import type { ConsolidationMove, MethodInput, MethodOutcome, SearchPosition } from "./method.ts";
 import { CapacityBounds } from "./necessary-conditions.ts";
-import { afterResume, destinationsOfOthers, notReached } from "./sweep.ts";
+import { afterResume, destinationsOfOthers, expectedTries, notReached } from "./sweep.ts";
 import type { DecisionCause, NodeVerdict } from "./verdict.ts";
 import type { SweepMemory } from "./verdict-memory.ts";
 
@@ -24,6 +24,7 @@ export function* singleNodeConsolidation(input: MethodInput): Steps<MethodOutcom
   const destinations = yield* destinationsOfOthers(input);
   let mayFindMore = true;
   let stoppedAt: SearchPosition | undefined;
+  if (sweep === "first") input.simulator.expect?.(ordered.slice(0, expectedTries));
   const rejects = yield* quickRejection(input);
   const memory = yield* openMemory(input);
   for (const [index, candidate] of ordered.entries()) {

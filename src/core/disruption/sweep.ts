@@ -3,6 +3,9 @@ import { type DisruptionCandidate, verdictOn } from "./candidate.ts";
 import type { MethodInput, SearchPosition } from "./method.ts";
 import type { NodeVerdict } from "./verdict.ts";
 
+/** The first command of a sweep is mostly found among as many nodes. */
+export const expectedTries = 64;
+
 /** Nodes the last sweep did not reach come first, in its order, so that every node has its turn. */
 export function afterResume(
   ordered: readonly DisruptionCandidate[],

@@ -12,7 +12,7 @@ import { buildExistingNodeStates, compareExistingNodes } from "./existing-node-s
 import { LabelReader } from "./label-reader.ts";
 import type { CountingGroups, Pass, QueuedPod } from "./pass-state.ts";
 import { PlannedNodeOrder } from "./planned-node-order.ts";
-import { classifyPods, type PodClass, type PodClasses } from "./pod-class.ts";
+import { classifyPods, type PodClass } from "./pod-class.ts";
 import { buildPoolTemplates, poolLimits } from "./pool-templates.ts";
 import type { SchedulingProblem } from "./problem.ts";
 import { buildQueue } from "./queue.ts";
@@ -62,8 +62,7 @@ export function* openPass(
   const nodes = yield* sortInSteps(problem.nodes, compareExistingNodes);
   const hosts = new Map(nodes.map(({ hostname }, index) => [hostname, index]));
   const { selectedKeys } = classes;
-  const ownersAlike = simulation && (yield* boundOwners(simulation.movablePods, classes, problem.pods.length));
-  const topology = yield* Topology.create(problem, { table, labelReader, hosts, selectedKeys, ownersAlike });
+  const topology = yield* Topology.create(problem, { table, labelReader, hosts, selectedKeys });
   const toleratePreferNoSchedule = problem.pools.some(({ nodePool }) =>
     hasPreferNoScheduleTaint(nodePool.spec.template.spec.taints),
   );
@@ -145,20 +144,6 @@ function* withDefaultSpreadConstraints(
   if (constraints.length === 0) return pods;
   const owners = selectorOwnerIndex(selectorOwners);
   return yield* mapInSteps(pods, (pod) => withDefaultConstraints(pod, { constraints, owners }));
-}
-
-/** The classes of movable pods that keep others away. Pods themselves are not looked at: there may be many thousands. */
-function* boundOwners(
-  movablePods: readonly Pod[],
-  { classOf }: PodClasses,
-  firstPosition: number,
-): Steps<ReadonlyMap<Pod, PodClass>> {
-  const owners = new Map<Pod, PodClass>();
-  yield* forEachInSteps(movablePods, (pod, index) => {
-    const podClass = classOf[firstPosition + index] as PodClass;
-    if (podClass.spec.affinity?.podAntiAffinity !== undefined) owners.set(pod, podClass);
-  });
-  return owners;
 }
 
 interface AmountSources {

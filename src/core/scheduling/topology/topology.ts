@@ -8,6 +8,7 @@ import type { LabelReader } from "../label-reader.ts";
 import type { SchedulingProblem } from "../problem.ts";
 import type { RequirementTable } from "../requirement-table.ts";
 import type { UndoLog } from "../undo-log.ts";
+import { CountedPods } from "./counted-pods.ts";
 import { PossibleDomains } from "./possible-domains.ts";
 import { tieBreakOrder } from "./tie-break-order.ts";
 import { TopologyGroup, type TopologyGroupSpec, topologyGroupIdentity } from "./topology-group.ts";
@@ -36,8 +37,6 @@ interface TopologyInput {
   readonly hosts: ReadonlyMap<string, number>;
   /** Label keys that some selector reads: bound pods are indexed by these. */
   readonly selectedKeys: ReadonlySet<string>;
-  /** Bound pods that are like others: what their constraints mean is found out once. */
-  readonly ownersAlike?: ReadonlyMap<Pod, TopologyOwner> | undefined;
 }
 
 /** The topology constraints of a pass. Pods with equal constraints share a group. (02 §5.10) */
@@ -58,9 +57,10 @@ export class Topology {
   readonly #labelReader: LabelReader;
   readonly #hosts: ReadonlyMap<string, number>;
   readonly #selectedKeys: ReadonlySet<string>;
-  readonly #ownersAlike: ReadonlyMap<Pod, TopologyOwner> | undefined;
-  readonly #inverseGroupsBy = new Map<TopologyOwner, readonly TopologyGroup[]>();
-  readonly #countedBy = new Map<string, Pod[]>();
+  /** Thousands of bound pods have the same few constraints: what these mean is found out once. */
+  readonly #inverseGroupsBy = new Map<string, readonly TopologyGroup[]>();
+  /** Bound pods that are counted, by namespace. */
+  readonly #countedIn = new Map<string, CountedPods>();
   /** How many of an inverse group's domains pools offer; later ones are known only because an owner is there. */
   readonly #offeredDomains = new Map<TopologyGroup, number>();
   /** Inverse groups with a bound owner. */
@@ -68,16 +68,12 @@ export class Topology {
   /** Domains of a group that no pool offers: they are known only as long as a node has them. */
   readonly #domainsOnlyOnNodes = new Map<TopologyGroup, readonly string[]>();
 
-  private constructor(
-    problem: SchedulingProblem,
-    { table, labelReader, hosts, selectedKeys, ownersAlike }: TopologyInput,
-  ) {
+  private constructor(problem: SchedulingProblem, { table, labelReader, hosts, selectedKeys }: TopologyInput) {
     this.#problem = problem;
     this.#table = table;
     this.#labelReader = labelReader;
     this.#hosts = hosts;
     this.#selectedKeys = selectedKeys;
-    this.#ownersAlike = ownersAlike;
     this.#policy = problem.labelPolicy;
     this.#possibleDomains = new PossibleDomains(problem.pools, problem.labelPolicy);
   }
@@ -281,7 +277,7 @@ export class Topology {
     const nodeName = pod.spec.nodeName ?? "";
     const topologyNode = this.#topologyNode(nodeName);
     if (topologyNode === undefined) return;
-    for (const group of this.#inverseGroupsOfBound(pod)) {
+    for (const group of this.#inverseGroupsOfBound(pod, terms)) {
       this.#withBoundOwner.add(group);
       // Unlike in counting there is no fallback to the node's name. (02:X-41)
       const domain = topologyNode.labelOf(group.spec.key);
@@ -289,13 +285,12 @@ export class Topology {
     }
   }
 
-  #inverseGroupsOfBound(pod: Pod): readonly TopologyGroup[] {
-    const alike = this.#ownersAlike?.get(pod);
-    const known = alike && this.#inverseGroupsBy.get(alike);
-    if (known !== undefined) return known;
-    const own = { namespace: namespaceOf(pod.metadata), labels: pod.metadata.labels ?? {}, spec: pod.spec };
-    const groups = this.inverseGroupsOf(own);
-    if (alike !== undefined) this.#inverseGroupsBy.set(alike, groups);
+  #inverseGroupsOfBound({ metadata, spec }: Pod, terms: readonly PodAffinityTerm[]): readonly TopologyGroup[] {
+    const own = { namespace: namespaceOf(metadata), labels: metadata.labels ?? {}, spec };
+    const readsLabels = terms.some((term) => term.matchLabelKeys ?? term.mismatchLabelKeys);
+    const text = JSON.stringify([own.namespace, terms, readsLabels ? own.labels : null]);
+    const groups = this.#inverseGroupsBy.get(text) ?? this.inverseGroupsOf(own);
+    this.#inverseGroupsBy.set(text, groups);
     return groups;
   }
 
@@ -310,20 +305,14 @@ export class Topology {
 
   #indexCounted(pod: Pod): void {
     const namespace = namespaceOf(pod.metadata);
-    this.#addCounted(namespace, pod);
-    for (const [key, value] of Object.entries(pod.metadata.labels ?? {})) {
-      if (this.#selectedKeys.has(key)) this.#addCounted(`${namespace}/${key}=${value}`, pod);
-    }
-  }
-
-  #addCounted(index: string, pod: Pod): void {
-    const pods = this.#countedBy.get(index);
-    if (pods === undefined) this.#countedBy.set(index, [pod]);
-    else pods.push(pod);
+    const counted = this.#countedIn.get(namespace) ?? new CountedPods(this.#selectedKeys);
+    this.#countedIn.set(namespace, counted);
+    counted.add(pod);
   }
 
   #countedPods(namespace: string, pair: { readonly key: string; readonly value: string } | undefined): readonly Pod[] {
-    return this.#countedBy.get(pair === undefined ? namespace : `${namespace}/${pair.key}=${pair.value}`) ?? [];
+    const counted = this.#countedIn.get(namespace);
+    return (pair === undefined ? counted?.all : counted?.withLabel(pair)) ?? [];
   }
 }
 
