@@ -15,6 +15,10 @@ describe("plans of the disruption scenarios", () => {
     const expected = JSON.parse(readScenario(folder, `${name}.expected.json`)) as ExpectedDisruption;
     const upstream = await planDisruptionScenario(name, "upstream");
     expect(disruptionDifferences(expected, upstream, "strict")).toEqual([]);
+    // The controller takes the same path: in this mode it does what the acting method found.
+    expect(upstream.next?.method ?? "none").toBe(upstream.acts);
+    const acting = upstream.methods.find(({ method }) => method === upstream.acts);
+    expect(upstream.next?.commands).toEqual(acting?.commands);
     const usual = await planDisruptionScenario(name, "default");
     expect(disruptionDifferences(expected, usual, "default")).toEqual([]);
   });

@@ -19,7 +19,7 @@ export function explainPreparedNode(
   prepared: PreparedPlan,
   { allowsSpotToSpot }: { readonly allowsSpotToSpot: boolean },
 ): ExplainedNode | { readonly nodes: readonly string[] } {
-  const { snapshot, proposal } = disruptionPlanOf(prepared, { mode: "default", allowsSpotToSpot, nominated: [] });
+  const { snapshot, proposal, next } = disruptionPlanOf(prepared, { mode: "default", allowsSpotToSpot, nominated: [] });
   const stateNode = findStateNode(name, snapshot);
   if (stateNode === undefined) return { nodes: snapshot.cluster.nodes.map((one) => one.name) };
   const verdicts = proposal.methods.flatMap((one) =>
@@ -29,7 +29,7 @@ export function explainPreparedNode(
     explainDisruption(stateNode.name, snapshot, {
       simulatorFor: sharedSimulator,
       verdicts: new Map(verdicts),
-      commands: proposal.methods.flatMap(({ commands }) => commands),
+      commands: [...(next?.commands ?? []), ...proposal.methods.flatMap(({ commands }) => commands)],
     }),
   );
   if (disruption === undefined) return { nodes: [] };

@@ -13,11 +13,14 @@ import { podNames, type ReportedNode, reportedNode } from "./plan-report.ts";
 
 /** What disruption would do, as `-o json` prints it; other outputs are renderings of this. */
 export interface DisruptionReport {
-  /** The method that acts, or `none`. */
+  /** The first method with a command, or `none`. */
   readonly acts: string;
+  /** What each method finds by itself, with Karpenter's search: one command, of nodes that are next to each other in its order. */
   readonly methods: readonly ReportedMethod[];
   /** Where the prices of nodes and of their replacements come from. */
   readonly priceSources: readonly ReportedPriceSource[];
+  /** What a controller in this mode starts next: it may find several commands, and sets of nodes that save more. */
+  readonly next?: ReportedNext | undefined;
   readonly totals: { readonly nodes: number; readonly pricePerHour: number; readonly savings: number };
 }
 
@@ -34,6 +37,8 @@ export interface ReportedMethod {
   readonly events: readonly { readonly object: string; readonly reason: string; readonly message: string }[];
 }
 
+interface ReportedNext extends Pick<ReportedMethod, "method" | "reason" | "commands"> {}
+
 export interface ReportedCommand {
   readonly decision: string;
   readonly nodes: readonly string[];
@@ -47,23 +52,40 @@ export interface ReportedCommand {
 /** A verdict with its sentence. */
 export type ReportedVerdict = NodeVerdict & { readonly text: string };
 
-export function disruptionReportOf({ snapshot, proposal }: DisruptionPlan): DisruptionReport {
-  const acting = proposal.methods.find(({ method }) => method === proposal.acts);
+export function disruptionReportOf({ snapshot, proposal, next }: DisruptionPlan): DisruptionReport {
   const reported = (node: PlannedNode): ReportedNode => reportedNode(node, snapshot.labelPolicy);
   const methods = proposal.methods.map((one) => reportedMethod(one, reported));
+  const reportedNext = next && {
+    method: next.method,
+    reason: disruptionMethods[next.method].reason,
+    commands: reportedCommands(next.commands, reported),
+  };
   return {
     acts: proposal.acts ?? "none",
     methods,
+    ...(reportedNext !== undefined && { next: reportedNext }),
     priceSources: priceSourcesOf([
       ...claimedNodePrices(snapshot),
-      ...methods.flatMap(({ commands }) => replacementsOf(commands)),
+      ...[...(reportedNext === undefined ? [] : [reportedNext]), ...methods].flatMap(({ commands }) =>
+        replacementsOf(commands),
+      ),
     ]),
     totals: {
       nodes: snapshot.cluster.nodes.length,
       pricePerHour: [...snapshot.pools.values()].reduce((sum, { cost }) => sum + cost, 0),
-      savings: acting?.commands.reduce((sum, { savings }) => sum + savings, 0) ?? 0,
+      savings: next?.commands.reduce((sum, { savings }) => sum + savings, 0) ?? 0,
     },
   };
+}
+
+/** By the name of their first node. */
+function reportedCommands(
+  commands: readonly DisruptionCommand[],
+  reported: (node: PlannedNode) => ReportedNode,
+): readonly ReportedCommand[] {
+  return commands
+    .map((command) => reportedCommand(command, reported))
+    .sort((a, b) => ((a.nodes[0] ?? "") < (b.nodes[0] ?? "") ? -1 : 1));
 }
 
 function reportedMethod(proposal: ValidatedProposal, reported: (node: PlannedNode) => ReportedNode): ReportedMethod {
@@ -74,9 +96,7 @@ function reportedMethod(proposal: ValidatedProposal, reported: (node: PlannedNod
     reason: disruptionMethods[method].reason,
     candidates: candidates.map(({ name }) => name),
     ...(available.length > 0 && { budgets: Object.fromEntries(available) }),
-    commands: commands
-      .map((command) => reportedCommand(command, reported))
-      .sort((a, b) => ((a.nodes[0] ?? "") < (b.nodes[0] ?? "") ? -1 : 1)),
+    commands: reportedCommands(commands, reported),
     invalid: invalid.map(({ command, failure }) => ({ nodes: nodeNames(command), failure })),
     verdicts: verdicts
       .map((verdict) => ({ ...verdict, text: verdictText(verdict) }))

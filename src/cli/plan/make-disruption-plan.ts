@@ -1,3 +1,4 @@
+import { type NextCommands, nextCommands } from "../../core/disruption/next-commands.ts";
 import { type DisruptionProposal, proposeDisruption } from "../../core/disruption/propose.ts";
 import { sharedSimulator } from "../../core/disruption/shared-simulator.ts";
 import type { SearchBudget } from "../../core/disruption/simulator.ts";
@@ -23,6 +24,8 @@ export interface DisruptionPlanRequest extends PlanRequest, DisruptionPlanChoice
 export interface DisruptionPlan {
   readonly snapshot: DisruptionSnapshot;
   readonly proposal: DisruptionProposal;
+  /** What a running controller would do now. */
+  readonly next: NextCommands | undefined;
 }
 
 export type DisruptionPlanOutcome =
@@ -62,7 +65,7 @@ export function* disruptionPlanInSteps(
     searchBudget: searchFor(searchMs),
     sweep: mode === "upstream" ? "first" : "all",
   });
-  return { snapshot, proposal };
+  return { snapshot, proposal, next: yield* nextCommands(snapshot, searchFor(searchMs)) };
 }
 
 export function searchFor(ms: number): SearchBudget {

@@ -19,7 +19,10 @@ const unspecificCodes: ReadonlySet<string> = new Set<ReportedVerdict["code"]>([
 ]);
 
 /** One for each node: the command that takes it, else what the last method that looked at it found. In order of names. */
-export function nodeOutcomes({ methods }: Pick<DisruptionReport, "methods">): ReadonlyMap<string, NodeOutcome> {
+export function nodeOutcomes({
+  methods,
+  next,
+}: Pick<DisruptionReport, "methods" | "next">): ReadonlyMap<string, NodeOutcome> {
   const found = new Map<string, NodeOutcome>();
   for (const { verdicts } of methods) {
     for (const { node, nodePool, code, text } of verdicts) {
@@ -27,7 +30,7 @@ export function nodeOutcomes({ methods }: Pick<DisruptionReport, "methods">): Re
     }
   }
   const leaving = new Set<string>();
-  for (const { reason, commands } of methods) {
+  for (const { reason, commands } of [...(next === undefined ? [] : [next]), ...methods]) {
     for (const command of commands) {
       for (const node of command.nodes) {
         if (leaving.has(node)) continue; // an earlier method takes it

@@ -11,21 +11,22 @@ export function renderDisruption(report: DisruptionReport, format: ReportFormat)
 }
 
 function disruptionText(report: DisruptionReport, { isWide, bold }: ReportTextOptions): string {
-  const shown = report.methods.filter(({ commands, invalid }) => commands.length + invalid.length > 0);
+  const { next, methods } = report;
+  const others = methods.filter(
+    ({ method, commands, invalid }) => method !== next?.method && commands.length + invalid.length > 0,
+  );
   return joinSections([
-    ...shown.map((method) => methodLines(method, { acts: report.acts, bold })),
+    ...(next === undefined ? [] : [[bold(`${next.method} acts:`), ...next.commands.flatMap(commandLines)]]),
+    ...others.map((method) => methodLines(method, bold)),
     [...summaryLines(report).map(bold), ...priceSourceLines(report.priceSources, { noun: false })],
-    ...(isWide ? report.methods.map(verdictRows) : [stayingRows(report)]),
+    ...(isWide ? methods.map(verdictRows) : [stayingRows(report)]),
   ]);
 }
 
-function methodLines(
-  { method, commands, invalid }: ReportedMethod,
-  { acts, bold }: { readonly acts: string; readonly bold: (text: string) => string },
-): readonly string[] {
-  const title = method === acts ? `${method} acts:` : `${method} would then act, if nothing before it did:`;
+/** A method that is asked only if none before it has a command. */
+function methodLines({ method, commands, invalid }: ReportedMethod, bold: (text: string) => string): readonly string[] {
   return [
-    bold(title),
+    bold(`${method} would then act, if nothing before it did:`),
     ...commands.flatMap(commandLines),
     ...invalid.map(({ nodes, failure }) => `  ${nodes.join(", ")}: would not hold after 15 seconds (${failure})`),
   ];
@@ -43,9 +44,9 @@ export function commandLines(command: ReportedCommand): readonly string[] {
   ];
 }
 
-function summaryLines({ acts, totals }: DisruptionReport): readonly string[] {
+function summaryLines({ next, totals }: DisruptionReport): readonly string[] {
   const cost = `${countText(totals.nodes, "node")}, $${totals.pricePerHour.toFixed(4)}/hour`;
-  return acts === "none"
+  return next === undefined
     ? [`${cost}. Nothing would be disrupted now.`]
     : [`${cost}. Disrupting now would save $${totals.savings.toFixed(4)}/hour.`];
 }

@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/object.ts";
 import type { DisruptionCommand } from "../../core/disruption/command.ts";
 import { DisruptionPass } from "../../core/disruption/disruption-pass.ts";
 import { type DisruptionMethodName, disruptionMethodNames, disruptionMethods } from "../../core/disruption/methods.ts";
-import type { DisruptionSimulator } from "../../core/disruption/simulator.ts";
+import { controllerSearch } from "../../core/disruption/next-commands.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import { validationDelayMs } from "../../core/disruption/validation.ts";
 import { VerdictMemory } from "../../core/disruption/verdict-memory.ts";
@@ -16,7 +16,7 @@ import { type KarpenterContext, karpenterController } from "../karpenter-context
 import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { runInSlices } from "../provisioning/run-in-slices.ts";
 import { recordCandidates } from "./disruption-events.ts";
-import { currentSnapshot, type DisruptionState, simulatorFor } from "./disruption-state.ts";
+import { currentSnapshot, type DisruptionState } from "./disruption-state.ts";
 import { DriftBackOff } from "./drift-back-off.ts";
 import { explainNodeNow } from "./explain-node-now.ts";
 import { finishCommand } from "./finish-command.ts";
@@ -142,10 +142,10 @@ async function search(
 ): Promise<boolean> {
   const snapshot = await currentSnapshot(state, state.waiting.all(), context);
   const pass = new DisruptionPass(snapshot);
-  const simulator = simulatorFor(snapshot);
+  const options = controllerSearch(snapshot);
   const methods = disruptionMethodNames.slice(after === undefined ? 0 : disruptionMethodNames.indexOf(after) + 1);
   for (const method of methods) {
-    const commands = await proposeCommands(method, { state, snapshot, pass, simulator }, context);
+    const commands = await proposeCommands(method, { state, snapshot, pass, options }, context);
     if (commands.length === 0) continue;
     if (disruptionMethods[method].isValidated) {
       state.waiting.add(commands, context.clock.now() + validationDelayMs);
@@ -160,12 +160,12 @@ interface MethodSearch {
   readonly state: DisruptionState;
   readonly snapshot: DisruptionSnapshot;
   readonly pass: DisruptionPass;
-  readonly simulator: DisruptionSimulator;
+  readonly options: ReturnType<typeof controllerSearch>;
 }
 
 async function proposeCommands(
   method: DisruptionMethodName,
-  { state, snapshot, pass, simulator }: MethodSearch,
+  { state, snapshot, pass, options }: MethodSearch,
   context: KarpenterContext,
 ): Promise<readonly DisruptionCommand[]> {
   const { memory, waiting } = state;
@@ -176,10 +176,9 @@ async function proposeCommands(
   if (isValidated && memory.isKnown(method, { epoch, nowMs: startedAtMs })) return [];
   const proposal = await runInSlices(
     pass.propose(method, {
-      simulator,
+      ...options,
       searchBudget: openSearch(method),
       resume: memory.position(method),
-      sweep: snapshot.mode === "upstream" ? "first" : "several",
       memory: state.verdicts,
     }),
     openBudget(),

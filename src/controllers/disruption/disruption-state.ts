@@ -1,13 +1,11 @@
 import type { DisruptionCommand } from "../../core/disruption/command.ts";
-import { sharedSimulator } from "../../core/disruption/shared-simulator.ts";
-import type { DisruptionSimulator } from "../../core/disruption/simulator.ts";
+import { withReserved } from "../../core/disruption/reserve-commands.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import type { VerdictMemory } from "../../core/disruption/verdict-memory.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import type { DriftBackOff } from "./drift-back-off.ts";
 import type { LastVerdicts } from "./last-verdicts.ts";
 import type { RecentMoves } from "./recent-moves.ts";
-import { withReserved } from "./reserve-waiting.ts";
 import type { RunningCommands } from "./running-commands.ts";
 import type { SearchMemory } from "./search-memory.ts";
 import { takeDisruptionSnapshot } from "./take-snapshot.ts";
@@ -43,12 +41,4 @@ export async function currentSnapshot(
     context,
   );
   return withReserved(snapshot, waiting);
-}
-
-/**
- * By default pending pods and those of nodes on their way out are placed once, and not in every simulation: what they need
- * is no reason against a command, and there may be thousands of them.
- */
-export function simulatorFor(snapshot: DisruptionSnapshot): DisruptionSimulator {
-  return sharedSimulator(snapshot, { placesOwnPodsFirst: snapshot.mode !== "upstream" });
 }

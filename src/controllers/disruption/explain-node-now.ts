@@ -1,3 +1,4 @@
+import { controllerSearch } from "../../core/disruption/next-commands.ts";
 import {
   type CommandProgress,
   type DisruptionExplanation,
@@ -7,7 +8,7 @@ import {
 import type { ExplanationReply } from "../explanations.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { runInSlices } from "../provisioning/run-in-slices.ts";
-import { currentSnapshot, type DisruptionState, simulatorFor } from "./disruption-state.ts";
+import { currentSnapshot, type DisruptionState } from "./disruption-state.ts";
 
 /** Why a node stays or goes, by what this controller knows: its last verdicts, its commands, and the cluster now. */
 export async function explainNodeNow(
@@ -21,7 +22,7 @@ export async function explainNodeNow(
   const stateNode = findStateNode(name, snapshot);
   if (stateNode === undefined) return { kind: "unknown" };
   const steps = explainDisruption(stateNode.name, snapshot, {
-    simulatorFor,
+    simulatorFor: (one) => controllerSearch(one).simulator,
     verdicts: state.lastVerdicts.of(stateNode.name),
     commands: [...state.waiting.all(), ...state.commands.all().map(({ command }) => command)],
     progress: progressOf(stateNode.providerId, state),

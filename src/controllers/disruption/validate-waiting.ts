@@ -1,5 +1,7 @@
 import type { DisruptionCommand } from "../../core/disruption/command.ts";
 import { type DisruptionMethodName, disruptionMethods } from "../../core/disruption/methods.ts";
+import { controllerSearch } from "../../core/disruption/next-commands.ts";
+import { withReserved } from "../../core/disruption/reserve-commands.ts";
 import type { DisruptionSimulator } from "../../core/disruption/simulator.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import {
@@ -11,8 +13,7 @@ import {
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { runInSlices } from "../provisioning/run-in-slices.ts";
 import { recordApproved, recordRejected } from "./disruption-events.ts";
-import { currentSnapshot, type DisruptionState, simulatorFor } from "./disruption-state.ts";
-import { withReserved } from "./reserve-waiting.ts";
+import { currentSnapshot, type DisruptionState } from "./disruption-state.ts";
 import { startCommand } from "./start-command.ts";
 
 export interface DueCommandsOutcome {
@@ -61,7 +62,7 @@ interface ValidationBasis {
 async function validationBasis(state: DisruptionState, context: KarpenterContext): Promise<ValidationBasis> {
   const takenAtMs = context.clock.now();
   const snapshot = await currentSnapshot(state, [], context);
-  return { takenAtMs, snapshot, simulator: simulatorFor(snapshot) };
+  return { takenAtMs, snapshot, simulator: controllerSearch(snapshot).simulator };
 }
 
 function isUsable(basis: ValidationBasis | undefined, { clock }: KarpenterContext): basis is ValidationBasis {

@@ -1,6 +1,6 @@
-import type { DisruptionCommand } from "../../core/disruption/command.ts";
-import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
-import type { StateNode } from "../../core/round/cluster-snapshot.ts";
+import type { StateNode } from "../round/cluster-snapshot.ts";
+import type { DisruptionCommand } from "./command.ts";
+import type { DisruptionSnapshot } from "./snapshot.ts";
 
 /**
  * The cluster as it will be when the waiting commands have been carried out: their nodes are leaving, and the pods that
