@@ -472,13 +472,20 @@ describe("offerings", () => {
   });
 
   it("04 §2.3 memory seen on nodes counts instead of the estimate, the least of it", async () => {
-    const { seenMemory, named } = await world();
+    const { seenMemory, clock, named } = await world();
     seenMemory.record("m5.large", ["ami-1"], Quantity.parse("7700Mi"));
     seenMemory.record("m5.large", ["ami-1"], Quantity.parse("7600Mi"));
     seenMemory.record("m5.large", ["ami-1"], Quantity.parse("7800Mi"));
     expect(amountOf(named("m5.large").capacity, resources.memory).canonical()).toBe("7600Mi");
     const other = nodeClass({ amis: [{ id: "ami-2", requirements: [] }] });
     expect(amountOf(named("m5.large", other).capacity, resources.memory).canonical()).toBe("7577Mi");
+    const day = 24 * 60 * minute;
+    await clock.advance(30 * day);
+    seenMemory.record("m5.large", ["ami-1"], Quantity.parse("7900Mi")); // not raised, but seen again
+    await clock.advance(60 * day - 1);
+    expect(amountOf(named("m5.large").capacity, resources.memory).canonical()).toBe("7600Mi");
+    await clock.advance(1);
+    expect(amountOf(named("m5.large").capacity, resources.memory).canonical()).toBe("7577Mi");
   });
 });
 
@@ -530,6 +537,15 @@ describe("prices", () => {
     aws.products = [product("m5.large", "0.2")];
     await prices.refresh();
     expect(new Set(sources())).toEqual(new Set(["live"]));
+  });
+
+  it("04 §2.6 a live price that is the embedded one is live all the same", async () => {
+    const { aws, prices, named } = await world((name) => name === "m5.large");
+    const source = () => price(named("m5.large"), "on-demand", "us-west-2a");
+    expect(source()).toMatchObject({ price: 0.096, priceSource: { kind: "list" } });
+    aws.products = [product("m5.large", "0.096")];
+    await prices.refresh().catch(() => {}); // there are no spot prices
+    expect(source()).toMatchObject({ price: 0.096, priceSource: { kind: "live" } });
   });
 
   it.each([

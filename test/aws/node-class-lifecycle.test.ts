@@ -492,7 +492,7 @@ describe("validation", () => {
     expect(await validation(one)).toBe("True ValidationSucceeded");
     expect(one.services.clusterCidr.known).toBe(cidr);
     await one.create({}, "other");
-    await one.pass(30 * 60);
+    await one.pass(11 * 60);
     expect(one.aws.inputsOf("eks:DescribeCluster")).toHaveLength(1);
     const userData = [...one.aws.launchTemplates.values()].map(({ data }) =>
       Buffer.from(data.UserData ?? "", "base64").toString(),

@@ -521,7 +521,7 @@ describe("images", () => {
     });
     await create({ amiSelectorTerms: [{ alias: "al2023@v20260101" }] });
     const asked = aws.inputsOf<{ name: string }>("ssm:GetParameter").filter((one) => one.name === name);
-    await pass(3 * 60 * 60);
+    await pass(65 * 60);
     expect(aws.inputsOf<{ name: string }>("ssm:GetParameter").filter((one) => one.name === name)).toEqual(asked);
     expect((await read()).status?.amis).toMatchObject([{ id: "ami-1", deprecated: true }]);
     expect(asked).toHaveLength(1);

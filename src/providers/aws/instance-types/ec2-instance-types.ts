@@ -269,6 +269,7 @@ function areSameOfferings(before: readonly Offering[], after: readonly Offering[
       return (
         other !== undefined &&
         offering.price === other.price &&
+        offering.priceSource === other.priceSource &&
         offering.available === other.available &&
         offering.reservationCapacity === other.reservationCapacity
       );
