@@ -32,7 +32,11 @@ export async function recordDecision(round: RoundResult, context: KarpenterConte
   const { decision, budget } = round;
   recordEmptyPools(round, context);
   logDeferred(decision.refusals, context);
-  await forEachInSlices(decision.refusals, { budget, visit: (refusal) => recordRefusal(refusal, context) });
+  const growing = new Set(decision.newNodes.map(({ pool }) => pool));
+  await forEachInSlices(decision.refusals, {
+    budget,
+    visit: (refusal) => recordRefusal(refusal, { mayPass: mayPass(refusal, growing) }, context),
+  });
   await forEachInSlices(placedPods(round, context), { budget, visit: (placed) => recordPlacement(placed, context) });
   await forEachInSlices(plannedPods(round, context), {
     budget,
@@ -62,8 +66,23 @@ function logDeferred(refusals: readonly Refusal[], { log }: KarpenterContext): v
   );
 }
 
+/** What may look otherwise once the nodes of this round have their types and zones. */
+const passingCodes: ReadonlySet<string> = new Set(["limits", "instance-types", "topology"]);
+
+/**
+ * Whether the next round may place the pod: nodes that are only planned count with the largest type and all zones they
+ * could have, against the limits of their pool and for topology. (02:L-20a)
+ */
+function mayPass({ pools }: Refusal, growing: ReadonlySet<string>): boolean {
+  return pools.some(({ pool, cause }) => growing.has(pool) && passingCodes.has(cause.code));
+}
+
 /** Virtual pods get no events. (02 §12.2-18) */
-function recordRefusal({ pod, code, message }: Refusal, context: KarpenterContext): void {
+function recordRefusal(
+  { pod, code, message }: Refusal,
+  { mayPass: isPassing }: { readonly mayPass: boolean },
+  context: KarpenterContext,
+): void {
   if (isVirtualPod(pod)) return;
   recordPodRefused(pod, context);
   if (code === "reserved-capacity") return;
@@ -74,6 +93,7 @@ function recordRefusal({ pod, code, message }: Refusal, context: KarpenterContex
       about,
     );
   } else context.log.error("could not schedule pod", { ...about, error: message });
+  if (isPassing) return;
   context.recordEvent(podEventSubject(pod), failedSchedulingEvent(pod, message));
 }
 

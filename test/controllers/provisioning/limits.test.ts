@@ -31,15 +31,33 @@ it("02:H-2 a limit that is met exactly is kept", async () => {
   expect(await provision(three("web"))).toHaveLength(1);
 });
 
-it("02:H-3 of pods that do not all fit within the limit some get nodes", async () => {
-  const { provision, events } = await provisioningWorld({ types, pools: [nodePool().limit("cpu", "9")] });
+it("02:H-3 02:L-20a of pods that do not all fit within the limit some get nodes, the others are told with the next round", async () => {
+  const { provision, launchAll, pass, events } = await provisioningWorld({
+    types,
+    pools: [nodePool().limit("cpu", "9")],
+  });
+  const reasons = async () => {
+    const all = await Promise.all(
+      ["a", "b", "c"].map(async (name) => (await events(name)).map(({ reason }) => reason)),
+    );
+    return [...new Set(all.flat())].sort();
+  };
 
   expect(await provision(three("a"), three("b"), three("c"))).toHaveLength(2);
 
-  const refused = await Promise.all(
-    ["a", "b", "c"].map(async (name) => (await events(name)).map(({ reason }) => reason)),
-  );
-  expect(refused.flat().sort()).toEqual(["FailedScheduling", "Nominated", "Nominated"]);
+  expect(await reasons()).toEqual(["Nominated"]);
+  await launchAll();
+  await pass(10);
+  expect(await reasons()).toEqual(["FailedScheduling", "Nominated"]);
+});
+
+it("02:L-20a what no further node changes is told at once", async () => {
+  const { provision, events } = await provisioningWorld({ types, pools: [nodePool().limit("nodes", "1")] });
+
+  expect(await provision(three("a"), three("b"), pod().named("c").on("team", "blue"))).toHaveLength(1);
+
+  const told = await Promise.all(["a", "b", "c"].map(async (name) => (await events(name))[0]?.reason));
+  expect(told.sort()).toEqual(["FailedScheduling", "FailedScheduling", "Nominated"]);
 });
 
 it("02:H-1 the machines of earlier rounds count", async () => {
