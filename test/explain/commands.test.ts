@@ -163,6 +163,18 @@ describe("commands of a suggestion", () => {
     expect(ask([tolerate], pod("Postgres", "main"))).toBe("unknown-owner");
   });
 
+  it("are none for a label that a RuntimeClass puts into every pod that names it", () => {
+    const nodeSelector = { runtime: "kata", team: "blue" };
+    const spec = { containers: [{ name: "app" }], runtimeClassName: "kata", nodeSelector };
+    const runtimeClass = { ...object("RuntimeClass", "kata", {}), scheduling: { nodeSelector: { runtime: "kata" } } };
+    const objects = [object("Pod", "p", spec), runtimeClass];
+    expect(ask([{ op: "remove", path: "/spec/nodeSelector/runtime" }], ...objects)).toBe("not-applicable");
+    expect(ask([{ op: "replace", path: "/spec/nodeSelector/runtime", value: "runc" }], ...objects)).toBe(
+      "not-applicable",
+    );
+    expect(ask([{ op: "remove", path: "/spec/nodeSelector/team" }], ...objects)).not.toBe("not-applicable");
+  });
+
   it("quote for a shell, and use a merge patch where no list is touched", () => {
     const find: FindObject = () => ({
       apiVersion: "karpenter.sh/v1",

@@ -1,97 +1,26 @@
-import type { KubeObject } from "../../src/api/object.ts";
 import type { Random } from "../../src/util/random.ts";
+import {
+  affinity,
+  caseOf,
+  claim,
+  claimVolume,
+  type GeneratedCase,
+  inZones,
+  isIn,
+  type Maker,
+  own,
+  podTerm,
+  selector,
+  storageClass,
+  taint,
+  volume,
+  type WorkloadKind,
+  withClaims,
+  zoneKey,
+} from "./case-draft.ts";
+import { clusterCauseMakers } from "./cluster-causes.ts";
 
-/** Objects of a small cluster in which one workload has no place, for one cause. */
-export interface GeneratedCase {
-  readonly cause: string;
-  /** Without the workload. */
-  readonly objects: readonly KubeObject[];
-  readonly workload: KubeObject;
-}
-
-type Spec = Readonly<Record<string, unknown>>;
-type Maker = (random: Random) => CaseDraft;
-
-/** What is wrong, beside what would be right. */
-interface CaseDraft {
-  /** More of the pool's requirements. */
-  readonly requirements?: readonly object[];
-  readonly poolLabels?: Readonly<Record<string, string>>;
-  /** More of the pool's spec, and of its template's. */
-  readonly pool?: Spec;
-  readonly template?: Spec;
-  /** More of the pod's spec. */
-  readonly pod?: Spec;
-  readonly requests?: Readonly<Record<string, string>>;
-  readonly limits?: Readonly<Record<string, string>>;
-  readonly objects?: readonly object[];
-  /** Only these make the pod; all, unless given. */
-  readonly kinds?: readonly WorkloadKind[];
-}
-
-const workloadKinds = ["Deployment", "StatefulSet", "ReplicaSet", "Job", "Pod"] as const;
-type WorkloadKind = (typeof workloadKinds)[number];
-
-const zoneKey = "topology.kubernetes.io/zone";
-const selector = (nodeSelector: Readonly<Record<string, string>>): CaseDraft => ({ pod: { nodeSelector } });
-const affinity = (...matchExpressions: readonly object[]): Spec => ({
-  affinity: {
-    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] } },
-  },
-});
-const isIn = (key: string, ...values: readonly string[]) => ({ key, operator: "In", values });
-const taint = (key: string, value?: string, effect = "NoSchedule") => ({ key, ...(value && { value }), effect });
-const inZones = (...zones: readonly string[]) => [isIn(zoneKey, ...zones.map((zone) => `test-zone-${zone}`))];
-const claimVolume = (claimName: string): Spec => ({
-  volumes: [{ name: "data", persistentVolumeClaim: { claimName } }],
-});
-const own = { matchLabels: { app: "stuck" } };
-const podTerm = (kind: string, app: string, topologyKey: string): Spec => ({
-  affinity: {
-    [kind]: {
-      requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey, labelSelector: { matchLabels: { app } } }],
-    },
-  },
-});
-
-function claim(name: string, spec: object, isBound = false) {
-  const annotations = isBound ? { annotations: { "pv.kubernetes.io/bind-completed": "yes" } } : {};
-  return {
-    apiVersion: "v1",
-    kind: "PersistentVolumeClaim",
-    metadata: { name, namespace: "default", ...annotations },
-    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, ...spec },
-  };
-}
-
-function volume(name: string, zone: string) {
-  return {
-    apiVersion: "v1",
-    kind: "PersistentVolume",
-    metadata: { name },
-    spec: {
-      capacity: { storage: "1Gi" },
-      accessModes: ["ReadWriteOnce"],
-      csi: { driver: "disk.sim.karpenter.sh", volumeHandle: name },
-      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: inZones(zone) }] } },
-    },
-  };
-}
-
-function storageClass(name: string, more: object = {}) {
-  return {
-    apiVersion: "storage.k8s.io/v1",
-    kind: "StorageClass",
-    metadata: { name },
-    provisioner: "disk.sim.karpenter.sh",
-    volumeBindingMode: "WaitForFirstConsumer",
-    ...more,
-  };
-}
-
-const withClaims: readonly WorkloadKind[] = ["Deployment", "ReplicaSet", "Job", "Pod"];
-
-/** Every cause we know, each with its variations. */
+/** Every cause we know, each with its variations; those of one pool and one pod first. */
 export const causeMakers: Readonly<Record<string, Maker>> = {
   "a taint": (r) => ({
     template: {
@@ -253,6 +182,7 @@ export const causeMakers: Readonly<Record<string, Maker>> = {
     requests: { cpu: "3" },
   }),
   "only a static pool": () => ({ pool: { replicas: 0 } }),
+  ...clusterCauseMakers,
 };
 
 /** A case of a cause, or of any; the same random gives the same. */
@@ -263,56 +193,5 @@ export function generatedCase(
 ): GeneratedCase {
   const make = causeMakers[cause];
   if (make === undefined) throw new Error(`there is no cause ${cause}`);
-  const draft = make(random);
-  const { kinds = workloadKinds } = draft;
-  const kind = wanted !== undefined && kinds.includes(wanted) ? wanted : random.pick(kinds);
-  const objects = [nodeClass, nodePool(draft), ...(draft.objects ?? [])];
-  return { cause, objects: objects as readonly KubeObject[], workload: workload(kind, draft) };
-}
-
-const nodeClass = {
-  apiVersion: "karpenter.kwok.sh/v1alpha1",
-  kind: "KWOKNodeClass",
-  metadata: { name: "default" },
-  spec: {},
-};
-
-function nodePool({ requirements = [], poolLabels, pool = {}, template = {} }: CaseDraft) {
-  const nodeClassRef = { group: "karpenter.kwok.sh", kind: "KWOKNodeClass", name: "default" };
-  const platform = [isIn("kubernetes.io/arch", "amd64"), isIn("kubernetes.io/os", "linux")];
-  return {
-    apiVersion: "karpenter.sh/v1",
-    kind: "NodePool",
-    metadata: { name: "main" },
-    spec: {
-      ...pool,
-      template: {
-        ...(poolLabels && { metadata: { labels: poolLabels } }),
-        spec: { nodeClassRef, requirements: [...platform, ...requirements], ...template },
-      },
-    },
-  };
-}
-
-function workload(kind: WorkloadKind, { pod = {}, requests, limits, kinds = [] }: CaseDraft): KubeObject {
-  const resources = { requests: { cpu: "1", ...requests }, ...(limits && { limits }) };
-  const spec = { containers: [{ name: "app", image: "nginx", resources }], ...pod };
-  const labels = { app: "stuck" };
-  const metadata = { name: "stuck", namespace: "default" };
-  if (kind === "Pod") return { apiVersion: "v1", kind, metadata: { ...metadata, labels }, spec };
-  const template = { metadata: { labels }, spec };
-  if (kind === "Job") {
-    return {
-      apiVersion: "batch/v1",
-      kind,
-      metadata,
-      spec: { template: { metadata: { labels }, spec: { ...spec, restartPolicy: "Never" } } },
-    };
-  }
-  const isDatabase = kind === "StatefulSet" && kinds.length === 1;
-  const more = {
-    ...(kind === "StatefulSet" && { serviceName: "stuck" }),
-    ...(isDatabase && { volumeClaimTemplates: [{ metadata: { name: "data" }, spec: claim("data", {}).spec }] }),
-  };
-  return { apiVersion: "apps/v1", kind, metadata, spec: { selector: { matchLabels: labels }, template, ...more } };
+  return caseOf(cause, make(random), random, wanted);
 }

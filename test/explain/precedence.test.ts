@@ -5,6 +5,7 @@ import { explainPod } from "../../src/core/explain/explain-pod.ts";
 import type { Explanation } from "../../src/core/explain/explanation.ts";
 import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import { instanceType } from "../builders/instance-type.ts";
+import { node } from "../builders/node.ts";
 import { nodePool } from "../builders/node-pool.ts";
 import { type PodBuilder, pod } from "../builders/pod.ts";
 import { problem } from "../builders/problem.ts";
@@ -93,10 +94,34 @@ describe("preferences", () => {
       .prefers(10, ["zone", "In", "a"])
       .spread("zone", { whenUnsatisfiable: "ScheduleAnyway" });
     expect(explained(problem().pod(asked)).droppedPreferences).toEqual([
-      `node affinity of weight 10 (${labels.zone} a)`,
-      `spread over ${labels.zone}`,
+      { text: `node affinity of weight 10 (${labels.zone} a)` },
+      { text: `spread over ${labels.zone}` },
     ]);
     expect(explained(problem().pod(pod().cpu("999"))).droppedPreferences).toBeUndefined();
+  });
+
+  it("02:Q-40 that a placed pod does without are named with what refused them", () => {
+    const pools = nodePool("main").zones("a", "b");
+    const asked = pod().prefers(10, ["zone", "In", "c"]).prefers(5, ["zone", "In", "b"]);
+    const { outcome, droppedPreferences } = explained(problem().pools(pools).pod(asked));
+    expect(outcome.kind).toBe("on-new-node");
+    expect(droppedPreferences).toEqual([
+      {
+        text: `node affinity of weight 10 (${labels.zone} c)`,
+        because: `the pod asks for ${labels.zone}=c, but NodePool main has ${labels.zone} in (a, b)`,
+      },
+    ]);
+    const kept = problem()
+      .pools(pools)
+      .pod(pod().prefers(5, ["zone", "In", "b"]));
+    expect(explained(kept).droppedPreferences).toBeUndefined();
+  });
+
+  it("02:Q-40 of a pod on a node that exists are named too", () => {
+    const asked = pod().cpu("1").prefers(10, ["zone", "In", "z9"]);
+    const { outcome, droppedPreferences } = explained(problem().nodes(node("n1").zone("a").cpu("4")).pod(asked));
+    expect(outcome).toEqual({ kind: "on-node", node: "n1" });
+    expect(droppedPreferences?.map(({ text }) => text)).toEqual([`node affinity of weight 10 (${labels.zone} z9)`]);
   });
 });
 

@@ -189,8 +189,8 @@ describe("what is said of a refused pod, and every change that is tried for it",
       .nodes(node("a").pool("cpu").cpu("500m"), node("b").pool("nodes").cpu("500m"))
       .pod(pod().cpu("6"));
     expect(said(asked)).toMatchInlineSnapshot(`
-      "none of 2 NodePools fits; the nearest: NodePool nodes is limited to 1 nodes (spec.limits.nodes) and has 1
-      pool nodes: NodePool nodes is limited to 1 nodes (spec.limits.nodes) and has 1
+      "none of 2 NodePools fits; the nearest: NodePool nodes is limited to 1 node (spec.limits.nodes) and has 1
+      pool nodes: NodePool nodes is limited to 1 node (spec.limits.nodes) and has 1
       pool cpu: NodePool cpu is limited to cpu 5 (spec.limits) and uses 0.5; the smallest type that would do, eight, has 8
       node a: resources the pod requests cpu 6; node a has 0.5 left
       node b: resources the pod requests cpu 6; node b has 0.5 left

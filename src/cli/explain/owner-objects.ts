@@ -1,5 +1,11 @@
+import type { Pod } from "../../api/kubernetes/pod.ts";
 import { apiGroupOf, type KubeObject, namespaceOf } from "../../api/object.ts";
-import { controllerOf, type FindObject, type OwnerKey } from "../../core/explain/commands/template-owner.ts";
+import {
+  controllerOf,
+  type FindObject,
+  type OwnerKey,
+  runtimeClassKeyOf,
+} from "../../core/explain/commands/template-owner.ts";
 import type { Edit } from "../../core/explain/edit.ts";
 import type { ResourceType } from "../../kube/client.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
@@ -42,6 +48,7 @@ export async function readEditedObjects(
     found.set(keyOf(reference), object);
     await read(controllerOf(object.metadata));
     await read(workloadReference(object));
+    if (object.kind === "Pod") await read(runtimeClassKeyOf((object as KubeObject & Pod).spec));
   };
   for (const { object } of edits) {
     const type = [...Object.values(builtInTypes), ...Object.values(karpenterTypes)].find(

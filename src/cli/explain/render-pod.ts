@@ -16,6 +16,7 @@ export function renderPod(
     placementDetails(explanation),
     preferenceLines(explanation),
     suggestionLines(explanation),
+    nextStepLines(explanation),
     poolLines(explanation),
     nodeLines(explanation.nodes),
     notes.map((note) => `note: ${note}`),
@@ -57,9 +58,25 @@ function placementDetails({ outcome }: Explanation): readonly string[] {
 }
 
 /** What the pod would rather have, and does without already. */
-function preferenceLines({ droppedPreferences = [] }: Explanation): readonly string[] {
+function preferenceLines({ outcome, droppedPreferences = [] }: Explanation): readonly string[] {
   if (droppedPreferences.length === 0) return [];
-  return ["It has no place without its preferences either:", ...droppedPreferences.map((one) => `  ${one}`)];
+  const isPlaced = outcome.kind === "on-node" || outcome.kind === "on-new-node";
+  return [
+    isPlaced ? "Preferences it does without:" : "It has no place without its preferences either:",
+    ...droppedPreferences.map(({ text, because }) => `  ${text}${because === undefined ? "" : `: ${because}`}`),
+  ];
+}
+
+/** What a person does about pools that are not ready: no change of theirs was checked. */
+function nextStepLines({ pools }: Explanation): readonly string[] {
+  const steps = pools.flatMap(({ pool, reasons }) =>
+    reasons.flatMap((reason) =>
+      reason.code === "pool-unusable" && reason.nextStep !== undefined
+        ? [`  NodePool ${pool}: ${reason.nextStep}`]
+        : [],
+    ),
+  );
+  return steps.length === 0 ? [] : ["Next steps:", ...steps];
 }
 
 function firstNames(names: readonly string[]): string {

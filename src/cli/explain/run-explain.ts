@@ -5,7 +5,7 @@ import type { DisruptionExplanation } from "../../core/explain/explain-disruptio
 import { explainPod } from "../../core/explain/explain-pod.ts";
 import type { Explanation } from "../../core/explain/explanation.ts";
 import { refusedPodKeys } from "../../core/explain/simulation.ts";
-import { unusablePoolFindings } from "../../core/explain/unusable-pools.ts";
+import { otherPoolDrafts, unusablePoolFindings } from "../../core/explain/unusable-pools.ts";
 import { type NotPendingPod, notPendingPod } from "../../core/explain/why-not-pending.ts";
 import { nodeClassesOf } from "../../core/scenario/node-classes.ts";
 import { ObjectsByKind } from "../../state/objects-by-kind.ts";
@@ -216,8 +216,18 @@ function podExplanation(key: string, plan: Plan): Explanation | NotPendingPod | 
     const because = pool.spec.replicas === undefined ? passedOver.get(pool.metadata.name ?? "") : "static";
     return because === undefined ? [] : [{ pool, because }];
   });
-  const unusablePools = unusablePoolFindings(unusable, nodeClassesOf(plan.objects));
-  const explanation = explainPod(problem, key, { ignored: scenario.ignored, decision, unusablePools });
+  const nodeClasses = nodeClassesOf(plan.objects);
+  const { typesFor, largerStorage } = plan.catalogue;
+  const explanation = explainPod(problem, key, {
+    ignored: scenario.ignored,
+    decision,
+    unusablePools: unusablePoolFindings(unusable, nodeClasses),
+    otherPools: otherPoolDrafts(unusable, nodeClasses).map(({ pool: { nodePool }, ...other }) => ({
+      ...other,
+      pool: { nodePool, instanceTypes: typesFor(nodePool.spec.template.spec.nodeClassRef) },
+    })),
+    ...(largerStorage && { largerStorage }),
+  });
   if (explanation !== undefined) return explanation;
   const pod = byKind.ofKind("Pod").find(({ metadata }) => namespacedName(metadata) === key);
   return pod && notPendingPod(pod);

@@ -6,6 +6,7 @@ import type { KubeObject } from "../../api/object.ts";
 import type { Problem } from "../../api/problem.ts";
 import type { GroupKind } from "../../api/validation/node-pool.ts";
 import type { OfferChooser } from "../../cloud/launchable-offerings.ts";
+import type { AnalysisOptions } from "../../core/explain/placement-analysis.ts";
 import { type InstanceType, withPriceSource } from "../../core/instance-type.ts";
 import type { PriceBook } from "../../core/price-book.ts";
 import type { PriceSource } from "../../core/price-source.ts";
@@ -29,6 +30,8 @@ export interface ProviderCatalogue {
   readonly labelPolicy: LabelPolicy;
   /** What the provider of a claim asks its cloud for. */
   readonly chooseOffers: OfferChooser;
+  /** What would give the nodes of a pool more ephemeral storage. */
+  readonly largerStorage?: AnalysisOptions["largerStorage"];
   /** The region of EC2 instance types. */
   readonly region?: string;
   /** The user's own prices, which the types have already. */
@@ -114,6 +117,7 @@ function combined(kwok: ProviderCatalogue, ec2: ProviderCatalogue): ProviderCata
   return {
     ...kwok,
     ...(ec2.region !== undefined && { region: ec2.region }),
+    ...(ec2.largerStorage && { largerStorage: ec2.largerStorage }),
     typesFor: (ref) => (ref.group === servedNodeClasses.aws.group ? ec2 : kwok).typesFor(ref),
     chooseOffers: (launch, offers) => {
       const { group } = launch.claim.spec.nodeClassRef;
@@ -197,7 +201,9 @@ async function ec2Catalogue(
   givenRegion: string | undefined,
   { objects, header, prices }: Pick<CatalogueInput, "objects" | "header"> & Pick<CatalogueRequest, "prices">,
 ): Promise<CatalogueOutcome> {
-  const { ec2InstanceTypes, ec2OfferChooser, nodeSettingsOf } = await import("../../providers/aws/index.ts");
+  const { ec2InstanceTypes, ec2OfferChooser, largerStorage, nodeSettingsOf } = await import(
+    "../../providers/aws/index.ts"
+  );
   const { regionOfPlan } = await import("./infer-region.ts");
   const place = regionOfPlan(givenRegion, { objects, clusterRegion: header?.region, bookRegion: prices?.region });
   if ("question" in place) return usageRefusal(place.question);
@@ -225,9 +231,16 @@ async function ec2Catalogue(
   const served = [servedNodeClasses.aws];
   const policy = labelPolicy("aws");
   const chooseOffers = ec2OfferChooser((ref) => classes.get(nodeClassKey(ref)) as unknown as Ec2NodeClass | undefined);
-  return {
-    catalogue: { provider: "aws", served, admission: "aws", typesFor, labelPolicy: policy, chooseOffers, region },
+  const catalogue: ProviderCatalogue = {
+    ...{ provider: "aws", served, admission: "aws", typesFor, labelPolicy: policy, chooseOffers, region },
+    largerStorage: ({ spec }, needed) => {
+      const nodeClass = classes.get(nodeClassKey(spec.template.spec.nodeClassRef)) as unknown as
+        | Ec2NodeClass
+        | undefined;
+      return nodeClass && largerStorage(nodeClass, needed, ofClass);
+    },
   };
+  return { catalogue };
 }
 
 /** Either of the command line, or the cluster's. */

@@ -1,8 +1,9 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { KubeObject } from "../../api/object.ts";
+import type { OtherPool } from "../../core/explain/changes/other-pool-changes.ts";
 import { explainPod } from "../../core/explain/explain-pod.ts";
 import type { Explanation } from "../../core/explain/explanation.ts";
-import { unusablePoolFindings } from "../../core/explain/unusable-pools.ts";
+import { otherPoolDrafts, unusablePoolFindings } from "../../core/explain/unusable-pools.ts";
 import { type NotPendingPod, notPendingPod } from "../../core/explain/why-not-pending.ts";
 import { ignoredPodText } from "../../core/pod-validation.ts";
 import { podsToPlace } from "../../core/round/round-pods.ts";
@@ -13,7 +14,7 @@ import type { ExplanationReply } from "../explanations.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { podView } from "../node/pods-of-node.ts";
 import { roundPodsOf } from "./collect-pods.ts";
-import { poolsWithInstanceTypes } from "./pools-with-instance-types.ts";
+import { instanceTypesFor, poolsWithInstanceTypes } from "./pools-with-instance-types.ts";
 import { buildRoundProblem } from "./round-problem.ts";
 import { settledRounds } from "./settled-rounds.ts";
 
@@ -44,13 +45,32 @@ export async function explainPodNow(
     context.view<KubeObject & NodePool>(karpenterTypes.NodePool).all(),
     context.cloud.nodeClasses,
   );
-  const unusablePools = unusablePoolFindings(unusable, []);
+  const nodeClasses = nodeClassObjects(context);
+  const unusablePools = unusablePoolFindings(unusable, nodeClasses);
+  const otherPools = isPending ? await withTypes(otherPoolDrafts(unusable, nodeClasses), context) : [];
   const settled = isPending ? await settledRounds(problem, context) : undefined;
   const explanation = isPending
     ? explainPod((settled && decidingRound(settled, key)?.problem) ?? problem, key, {
-        ...{ ignored, unusablePools },
+        ...{ ignored, unusablePools, otherPools },
         ...(settled && { decision: settled.decision }),
       })
     : undefined;
   return { kind: "explained", explanation: explanation ?? notPendingPod(pod), atMs: clock.now() };
+}
+
+function nodeClassObjects({ cloud, view }: KarpenterContext): readonly KubeObject[] {
+  return cloud.nodeClasses.flatMap((type) =>
+    view<KubeObject>(type)
+      .all()
+      .map((object) => ({ ...object, kind: type.kind })),
+  );
+}
+
+async function withTypes(drafts: readonly OtherPool[], context: KarpenterContext): Promise<readonly OtherPool[]> {
+  return Promise.all(
+    drafts.map(async (draft) => {
+      const { nodePool } = draft.pool;
+      return { ...draft, pool: { nodePool, instanceTypes: await instanceTypesFor(nodePool, context) } };
+    }),
+  );
 }

@@ -130,6 +130,7 @@ function launchOptionAlternatives(analysis: PlacementAnalysis, at: PoolAnalysis)
       policy: problem.labelPolicy,
       launchOptions: at.launchOptions(),
       volumeChanges: volumes,
+      largerStorage: analysis.options.largerStorage,
     }),
     ...volumes,
     ...(isRefusedByTypes ? hostPortChanges(pod) : []),

@@ -57,7 +57,7 @@ describe("a reason in words", () => {
       its volume is in zone=a, but NodePool x has zone in (b, c)
       its volumes are in different places: no value of zone suits all of them
       NodePool x can attach 2 volumes of driver disk; with this pod it would have 3
-      host port 80/TCP of NodePool x is taken by default/web
+      host port 80/TCP of every node of NodePool x is taken by the daemon default/web
       the pod requests memory 129Gi; the nearest type of NodePool x, m, offers 15.8Gi
       the pod requests memory 4097Mi; the nearest type of NodePool x, m, offers 4096Mi
       the pod requests cpu 4; the nearest type of NodePool x, m, offers 3 beside its daemons (1.5)
@@ -74,7 +74,7 @@ describe("a reason in words", () => {
       NodePool x requires more values of type (minValues); only 1 would be left
       NodePool x is limited to cpu 5 (spec.limits) and uses 4.5; any new node would exceed it
       NodePool x is limited to memory 10Gi (spec.limits) and uses 4Gi; the smallest type that would do, m, has 16Gi
-      NodePool x is limited to 1 nodes (spec.limits.nodes) and has 1
+      NodePool x is limited to 1 node (spec.limits.nodes) and has 1
       reserved capacity of NodePool x would fit but is in use; the pod is tried again in the next round
       the pod has resource claims (Dynamic Resource Allocation), which are not supported
       the requirements of NodePool x match no available instance type

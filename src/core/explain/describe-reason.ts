@@ -19,7 +19,7 @@ export function describeReason(reason: RefusalReason, where: ReasonPlace): strin
     case "volume-limit":
       return `${place} can attach ${reason.limit} volumes of driver ${reason.driver}; with this pod it would have ${reason.wanted}`;
     case "host-port":
-      return `host port ${reason.port}/${reason.protocol} of ${place} is taken${reason.owner === undefined ? "" : ` by ${reason.owner}`}`;
+      return portText(reason, where, place);
     case "resources":
       return resourceText(reason, place);
     case "topology":
@@ -31,7 +31,7 @@ export function describeReason(reason: RefusalReason, where: ReasonPlace): strin
     case "limits":
       return limitText(reason, place);
     case "node-limit":
-      return `${place} is limited to ${reason.limit} nodes (spec.limits.nodes) and has ${reason.used}`;
+      return `${place} is limited to ${reason.limit} ${reason.limit === "1" ? "node" : "nodes"} (spec.limits.nodes) and has ${reason.used}`;
     case "reserved-capacity":
       return `reserved capacity of ${place} would fit but is in use; the pod is tried again in the next round`;
     case "dynamic-resources":
@@ -116,6 +116,16 @@ function resourceText(
   const daemonText = taken === undefined ? "" : ` beside its daemons (${taken})`;
   const after = `${daemonText}${setBy === undefined ? "" : `, which ${setBy} sets`}`;
   return `the pod requests ${resource} ${wanted}; the nearest type of ${place}, ${instanceType}, offers ${left}${after}`;
+}
+
+function portText(
+  { port, protocol, owner }: ReasonWithCode<"host-port">,
+  { kind }: ReasonPlace,
+  place: string,
+): string {
+  if (kind === "node")
+    return `host port ${port}/${protocol} of ${place} is taken${owner === undefined ? "" : ` by ${owner}`}`;
+  return `host port ${port}/${protocol} of every node of ${place} is taken${owner === undefined ? " by a DaemonSet" : ` by the daemon ${owner}`}`;
 }
 
 const domainsShown = 6;

@@ -20,7 +20,7 @@ export interface EditedObject {
 }
 
 /** Not the PersistentVolume: data stays where it is. */
-type EditedKind = "Pod" | "NodePool" | "Node" | "PersistentVolumeClaim" | "StorageClass";
+type EditedKind = "Pod" | "NodePool" | "Node" | "PersistentVolumeClaim" | "StorageClass" | "EC2NodeClass";
 
 /** The problem with the edits applied, one after the other. */
 export function applyEdits(problem: SchedulingProblem, edits: readonly Edit[]): SchedulingProblem {
@@ -39,6 +39,8 @@ function applyEdit(problem: SchedulingProblem, edit: Edit): SchedulingProblem {
         nodePool.metadata.name === name ? applyOperation(nodePool, edit) : nodePool;
       return { ...problem, pools: problem.pools.map((pool) => ({ ...pool, nodePool: edited(pool.nodePool) })) };
     }
+    case "EC2NodeClass":
+      return problem; // what follows from it is up to the provider
     case "Node":
       return editNode(problem, edit);
     case "PersistentVolumeClaim":

@@ -6,12 +6,14 @@ import type { Decision, PlannedNode } from "../scheduling/decision.ts";
 import type { SchedulingProblem } from "../scheduling/problem.ts";
 import type { Refusal } from "../scheduling/refusal.ts";
 import { candidateChanges, orderChanges } from "./candidate-changes.ts";
+import { type OtherPool, otherPoolChanges, replicaLaunches } from "./changes/other-pool-changes.ts";
 import { validityChanges } from "./changes/validity-changes.ts";
 import { describePodProblem } from "./describe-pod-problem.ts";
 import { describeReason } from "./describe-reason.ts";
-import { droppedPreferences } from "./dropped-preferences.ts";
+import { preferencesBetween } from "./dropped-preferences.ts";
 import type { Explanation, NearestMiss, NewNodeOutcome, NodeFinding, PoolFinding } from "./explanation.ts";
-import { analyzePlacement } from "./placement-analysis.ts";
+import { preferencesPlacedWithout } from "./placed-without.ts";
+import { type AnalysisOptions, analyzePlacement } from "./placement-analysis.ts";
 import { reduceProblem, withoutUncountedPods } from "./reduce-problem.ts";
 import { poolsByDistance, totalDistance } from "./refusal-distance.ts";
 import { type SearchOptions, searchSuggestions } from "./search-suggestions.ts";
@@ -26,13 +28,15 @@ import {
   simulateWithout,
 } from "./simulation.ts";
 
-export interface ExplainOptions {
+export interface ExplainOptions extends AnalysisOptions {
   /** Pods that failed validation: they can be explained too. */
   readonly ignored?: readonly Refusal[];
   /** The decision, if it is known already. */
   readonly decision?: Decision;
   /** Pools that launch nothing for pods. */
   readonly unusablePools?: readonly PoolFinding[];
+  /** Those of them that a change would have serve pods. */
+  readonly otherPools?: readonly OtherPool[];
   /** The most suggestions to return; three by default. */
   readonly suggestions?: number;
 }
@@ -52,7 +56,7 @@ export function explainPod(
     const refusal = options.ignored?.find((one) => isAskedPod(one.pod));
     return refusal && explainIgnored(problem, refusal, options);
   }
-  if (problem.pools.length === 0) return explainWithoutPools(podKey, options);
+  if (problem.pools.length === 0) return explainWithoutPools(problem, podKey, options);
   const simulation = simulateFor(withoutUncountedPods(problem), podKey);
   if (simulation === undefined) return undefined;
   const found = locationInDecision(simulation.decision, pod);
@@ -60,6 +64,11 @@ export function explainPod(
 }
 
 function explainPlaced(problem: SchedulingProblem, pod: string, location: PodLocation): Explanation {
+  const dropped = preferencesPlacedWithout(problem, pod, location);
+  return { ...explainLocation(problem, pod, location), ...(dropped.length > 0 && { droppedPreferences: dropped }) };
+}
+
+function explainLocation(problem: SchedulingProblem, pod: string, location: PodLocation): Explanation {
   if (location.kind === "existing-node") {
     const { node } = location.placement;
     const cause = `it fits on node ${node}, the first existing node that accepts it`;
@@ -118,14 +127,49 @@ function newNodeOutcome(
   };
 }
 
-function explainWithoutPools(pod: string, { unusablePools = [] }: ExplainOptions): Explanation {
+function explainWithoutPools(problem: SchedulingProblem, pod: string, options: ExplainOptions): Explanation {
+  const unusablePools = unusableFindings(problem, pod, options);
   const none = describeReason({ code: "no-pools" }, { kind: "pool", name: "" });
   const [only, ...others] = unusablePools;
   const [reason] = only?.reasons ?? [];
   const isOne = only !== undefined && reason !== undefined && others.length === 0;
   const cause = isOne ? `${none}: ${describeReason(reason, { kind: "pool", name: only.pool })}` : none;
   const outcome = { kind: "unplaced", message: "no dynamic nodepools found" } as const;
-  return { pod, outcome, cause, pools: unusablePools, nodes: [], suggestions: [] };
+  const unplaced = options.decision === undefined ? allPodKeys(problem) : refusedPodKeys(options.decision);
+  return {
+    ...{ pod, outcome, cause, pools: unusablePools, nodes: [] },
+    ...searchSuggestions(problem, orderChanges(otherPoolChanges(problem, options.otherPools ?? [])), {
+      podKey: pod,
+      ...searchEffort(problem, options),
+      toleratedProblems: new Set(),
+      unplacedPodKeys: unplaced,
+    }),
+  };
+}
+
+function allPodKeys({ pods }: SchedulingProblem): ReadonlySet<string> {
+  return new Set(pods.map(({ metadata }) => namespacedName(metadata)));
+}
+
+/** Pools that launch nothing for pods; of static ones also what keeps the pod from one more node of them. */
+function unusableFindings(
+  problem: SchedulingProblem,
+  podKey: string,
+  { unusablePools = [], otherPools = [] }: ExplainOptions,
+): readonly PoolFinding[] {
+  return unusablePools.map((finding) => {
+    const found = otherPools.find(
+      ({ kind, pool }) => kind === "static" && pool.nodePool.metadata.name === finding.pool,
+    );
+    const refusing = (found === undefined ? [] : replicaLaunches(problem, found.pool)).flatMap((pool) => {
+      const simulation = simulateFor(reduceProblem({ ...problem, pools: [pool] }), podKey);
+      if (simulation === undefined || locationInDecision(simulation.decision, simulation.queuedPod.pod) !== undefined)
+        return [];
+      const [analysis] = analyzePlacement({ ...problem, pools: [pool] }, simulation).pools;
+      return analysis === undefined ? [] : [analysis.finding.reasons];
+    });
+    return { ...finding, reasons: [...finding.reasons, ...(refusing[0] ?? [])] };
+  });
 }
 
 /** Validation comes first; other reasons show once the pod is valid. */
@@ -152,23 +196,25 @@ function explainIgnored(problem: SchedulingProblem, { pod, message }: Refusal, o
 
 function explainRefused(problem: SchedulingProblem, simulation: Simulation, options: ExplainOptions): Explanation {
   const { decision, queuedPod } = simulation;
-  const analysis = analyzePlacement(problem, simulation);
+  const analysis = analyzePlacement(problem, simulation, options);
   const { podReason } = analysis;
   const nodes = podReason === undefined ? analysis.nodes : [];
   const pools = podReason === undefined ? poolsByDistance(analysis.pools.map(({ finding }) => finding)) : [];
   const nearest = nearestMiss(pools, nodes);
-  const dropped = droppedPreferences(queuedPod.pod, analysis.podAttempt.variant.spec);
+  const dropped = preferencesBetween(queuedPod.pod.spec, analysis.podAttempt.variant.spec).map((text) => ({ text }));
   const podKey = namespacedName(queuedPod.pod.metadata);
+  const others = podReason === undefined ? otherPoolChanges(problem, options.otherPools ?? []) : [];
+  const candidates = orderChanges([...candidateChanges(analysis), ...others]);
   const refusal = decision.refusals.find(({ pod }) => pod === queuedPod.pod);
   return {
     pod: podKey,
     outcome: { kind: "unplaced", message: refusal?.message ?? "" },
     cause: podReason === undefined ? causeOf(pools, nodes) : describeReason(podReason, { kind: "pool", name: "" }),
-    pools: [...pools, ...(podReason === undefined ? (options.unusablePools ?? []) : [])],
+    pools: [...pools, ...(podReason === undefined ? unusableFindings(problem, podKey, options) : [])],
     nodes,
     ...(nearest && { nearest }),
     ...(dropped.length > 0 && { droppedPreferences: dropped }),
-    ...searchSuggestions(problem, candidateChanges(analysis), {
+    ...searchSuggestions(problem, candidates, {
       podKey,
       ...searchEffort(problem, options),
       toleratedProblems: new Set(podProblems(queuedPod.pod, problem).map(({ text }) => text)),
@@ -180,11 +226,15 @@ function explainRefused(problem: SchedulingProblem, simulation: Simulation, opti
 /** Fewer trials for larger problems: the user waits for the answer. */
 function searchEffort(
   { nodes, pods, pools }: SchedulingProblem,
-  { suggestions = 3 }: ExplainOptions,
-): Pick<SearchOptions, "maxSuggestions" | "maxTrials"> {
+  { suggestions = 3, largerStorage }: ExplainOptions,
+): Pick<SearchOptions, "maxSuggestions" | "maxTrials" | "largerStorage"> {
   const types = pools.reduce((sum, { instanceTypes }) => sum + instanceTypes.length, 0);
   const trials = Math.round(20_000 / (200 + nodes.length + pods.length + 2 * types));
-  return { maxSuggestions: suggestions, maxTrials: Math.min(80, Math.max(8, trials)) };
+  return {
+    maxSuggestions: suggestions,
+    maxTrials: Math.min(80, Math.max(8, trials)),
+    ...(largerStorage && { largerStorage }),
+  };
 }
 
 function nearestMiss(pools: readonly PoolFinding[], nodes: readonly NodeFinding[]): NearestMiss | undefined {

@@ -1,6 +1,7 @@
 import type { PriceSource } from "../price-source.ts";
 import type { UnusablePoolReason } from "../round/usable-pools.ts";
 import type { TopologyCause } from "../scheduling/refusal.ts";
+import type { DroppedPreference } from "./dropped-preferences.ts";
 import type { Edit } from "./edit.ts";
 import type { PoolDrift } from "./pool-drift.ts";
 
@@ -17,8 +18,8 @@ export interface Explanation {
   readonly nodes: readonly NodeFinding[];
   /** The pool or node that came nearest to accepting the pod. */
   readonly nearest?: NearestMiss;
-  /** Preferences that were given up in vain: the pod has no place without them either. */
-  readonly droppedPreferences?: readonly string[];
+  /** Preferences the pod is placed without; of a refused pod, those that were given up in vain. */
+  readonly droppedPreferences?: readonly DroppedPreference[];
   /** Changes that were simulated, mildest first; the pod is placed with each of them. */
   readonly suggestions: readonly Suggestion[];
   /** Changes that give up hardware the pod was written for, where nothing milder helps; never any data. */
@@ -109,10 +110,19 @@ export type RefusalReason =
   | { readonly code: "dynamic-resources" }
   | { readonly code: "no-templates"; readonly becauseOfMinValues: boolean }
   | { readonly code: "no-pools" }
-  /** The pool launches no nodes for pods; `text` follows its name. */
-  | { readonly code: "pool-unusable"; readonly because: UnusablePoolReason; readonly text: string }
+  | UnusablePoolFinding
   | { readonly code: "volume-unknown"; readonly text: string }
   | { readonly code: "invalid-pod"; readonly text: string };
+
+/** The pool launches no nodes for pods. */
+export interface UnusablePoolFinding {
+  readonly code: "pool-unusable";
+  readonly because: UnusablePoolReason;
+  /** Follows its name. */
+  readonly text: string;
+  /** What a person does about it, without a full stop. */
+  readonly nextStep?: string;
+}
 
 /** A spread constraint or pod (anti-)affinity that no domain satisfies. */
 export interface TopologyReason extends Pick<TopologyCause, "kind" | "key" | "counts"> {

@@ -1,10 +1,14 @@
+import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
+import type { Quantity } from "../../util/quantity.ts";
+import type { InstanceType } from "../instance-type.ts";
 import type { EmptyPool } from "../scheduling/decision.ts";
 import { lastTriedVariant } from "../scheduling/find-refusal.ts";
 import type { PodAttempt } from "../scheduling/fit-on-planned-node.ts";
 import type { Pool, SchedulingProblem } from "../scheduling/problem.ts";
-import { areFromSameTemplate } from "./edit.ts";
+import { areFromSameTemplate, type EditedObject } from "./edit.ts";
 import type { NodeFinding, PoolFinding, RefusalReason } from "./explanation.ts";
+import type { PatchOperation } from "./json-patch.ts";
 import { type LaunchOption, type LaunchOptionQuery, launchOptionsFor } from "./launch-options.ts";
 import { findNodeFailures } from "./node-checks.ts";
 import { type PoolObstacles, poolObstacles } from "./pool-obstacles.ts";
@@ -25,6 +29,22 @@ export interface PlacementAnalysis {
   readonly nodes: readonly NodeFinding[];
   /** How many pods of the same template are not placed, itself included. */
   readonly unplacedSiblings: number;
+  readonly options: AnalysisOptions;
+}
+
+/** What a node class would be like whose nodes have more ephemeral storage. */
+export interface LargerStorage {
+  /** An instruction. */
+  readonly text: string;
+  readonly nodeClass: EditedObject;
+  readonly operations: readonly PatchOperation[];
+  /** What its pools would launch. */
+  readonly instanceTypes: readonly InstanceType[];
+}
+
+export interface AnalysisOptions {
+  /** What would give the nodes of a pool so much ephemeral storage for pods; undefined where nothing does. */
+  readonly largerStorage?: (nodePool: NodePool, needed: Quantity) => LargerStorage | undefined;
 }
 
 export interface PoolAnalysis {
@@ -37,7 +57,11 @@ export interface PoolAnalysis {
   readonly finding: PoolFinding;
 }
 
-export function analyzePlacement(problem: SchedulingProblem, simulation: Simulation): PlacementAnalysis {
+export function analyzePlacement(
+  problem: SchedulingProblem,
+  simulation: Simulation,
+  { largerStorage }: AnalysisOptions = {},
+): PlacementAnalysis {
   const { pass, queuedPod } = simulation;
   const podAttempt: PodAttempt = { queuedPod, variant: lastTriedVariant(pass, queuedPod) };
   const unplacedSiblings = unplacedPods(pass).filter(({ pod }) => areFromSameTemplate(pod, queuedPod.pod)).length;
@@ -47,7 +71,7 @@ export function analyzePlacement(problem: SchedulingProblem, simulation: Simulat
   ];
   const pools = ordered.flatMap((name) => {
     const pool = problem.pools.find(({ nodePool }) => nodePool.metadata.name === name);
-    return pool === undefined ? [] : [analyzePool(simulation, podAttempt, pool)];
+    return pool === undefined ? [] : [analyzePool(simulation, podAttempt, { pool, pod: queuedPod.pod })];
   });
   const nodes = nodesByDistance(
     pass.existingNodes.map((existingNode) => findNodeFailures(pass, podAttempt, existingNode)),
@@ -61,6 +85,7 @@ export function analyzePlacement(problem: SchedulingProblem, simulation: Simulat
     nodes,
     podReason: findPodReason(simulation),
     unplacedSiblings,
+    options: largerStorage === undefined ? {} : { largerStorage },
   };
 }
 
@@ -70,13 +95,18 @@ function findPodReason({ queuedPod: { podClass }, problem }: Simulation): Refusa
   return undefined;
 }
 
-function analyzePool({ pass, queuedPod }: Simulation, podAttempt: PodAttempt, pool: Pool): PoolAnalysis {
+/** `pod`: as its requirements are read, which may be with a preference for a requirement. */
+export function analyzePool(
+  { pass, queuedPod }: Simulation,
+  podAttempt: PodAttempt,
+  { pool, pod }: { readonly pool: Pool; readonly pod: Pod },
+): PoolAnalysis {
   const { name } = pool.nodePool.metadata;
   const poolTemplate = pass.poolTemplates.find(({ nodeClaimTemplate }) => nodeClaimTemplate.pool === name);
   const empty = pass.emptyPools.find((one) => one.pool === name);
   const query: LaunchOptionQuery = {
     pass,
-    pod: queuedPod.pod,
+    pod,
     requests: queuedPod.podClass.requests,
     volumeAlternatives: queuedPod.podClass.volumeAlternatives.map(({ requirements }) => requirements),
     pool,

@@ -9,10 +9,21 @@ export interface PoolDrift {
   readonly nodes: number;
 }
 
-/** The nodes of each pool that drift when the pools of one problem become those of another. (03:M-7) */
-export function poolDriftOf(before: SchedulingProblem, after: SchedulingProblem): readonly PoolDrift[] {
+/**
+ * The nodes of each pool that drift when the pools of one problem become those of another; those of `wholly` drift all,
+ * since their node class is changed. (03:M-7)
+ */
+export function poolDriftOf(
+  before: SchedulingProblem,
+  after: SchedulingProblem,
+  wholly: readonly string[] = [],
+): readonly PoolDrift[] {
   return before.pools.flatMap(({ nodePool }) => {
     const { name = "" } = nodePool.metadata;
+    if (wholly.includes(name)) {
+      const all = before.nodes.filter((node) => node.nodePool === name).length;
+      return all === 0 ? [] : [{ pool: name, nodes: all }];
+    }
     const changed = after.pools.find((one) => one.nodePool.metadata.name === name)?.nodePool;
     if (changed === undefined || changed === nodePool) return [];
     const nodes = before.nodes.filter((node) => node.nodePool === name);

@@ -1,6 +1,7 @@
 import { resources } from "../../api/labels.ts";
 import { Quantity } from "../../util/quantity.ts";
 import type { RequirementConflict } from "../compatibility.ts";
+import { hostPortConflict, hostPortsOf } from "../host-ports.ts";
 import { Requirement } from "../requirement.ts";
 import { amountOf } from "../resources.ts";
 import type { InstanceTypesCause, RefusalCause } from "../scheduling/refusal.ts";
@@ -122,6 +123,8 @@ function typeReasons(
   query: LaunchOptionQuery,
   launchOptions: readonly LaunchOption[],
 ): readonly RefusalReason[] {
+  const ports = daemonPortReasons(query);
+  if (ports.length > 0) return ports;
   const limited = nearestByLimit(launchOptions);
   if (limited !== undefined) return excessReasons(limited);
   const nearest = nearestBySize(launchOptions);
@@ -138,6 +141,17 @@ function typeReasons(
     ...storageField(resource, query.pool),
     instanceType: nearest.type.name,
   }));
+}
+
+/** Where daemons of every instance type use a host port of the pod, no node of the pool has it free. */
+function daemonPortReasons({ pod, poolTemplate }: LaunchOptionQuery): readonly RefusalReason[] {
+  const wanted = hostPortsOf(pod);
+  const groups = poolTemplate?.daemonGroups ?? [];
+  const conflicts = groups.flatMap(({ hostPorts }) => hostPortConflict(wanted, hostPorts) ?? []);
+  const [first] = conflicts;
+  if (first === undefined || conflicts.length < groups.length) return [];
+  const { port, protocol } = first.wanted;
+  return [{ code: "host-port", port, protocol, owner: first.existing.owner }];
 }
 
 /** A node of EC2 has the ephemeral storage of its block devices. */

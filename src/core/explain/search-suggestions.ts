@@ -2,15 +2,20 @@ import { namespacedName } from "../../api/object.ts";
 import { podProblems } from "../pod-validation.ts";
 import type { SchedulingProblem } from "../scheduling/problem.ts";
 import { candidateChanges, orderChanges } from "./candidate-changes.ts";
-import { type CandidateChange, combinedPrecedence } from "./changes/candidate-change.ts";
-import { applyEdits, type Edit } from "./edit.ts";
+import {
+  type CandidateChange,
+  combinedConsequences,
+  combinedPrecedence,
+  problemsAfter,
+} from "./changes/candidate-change.ts";
+import type { Edit } from "./edit.ts";
 import type { Explanation, Suggestion } from "./explanation.ts";
-import { analyzePlacement } from "./placement-analysis.ts";
+import { type AnalysisOptions, analyzePlacement } from "./placement-analysis.ts";
 import { poolDriftOf } from "./pool-drift.ts";
 import { reduceProblem } from "./reduce-problem.ts";
 import { locationInDecision, type PodLocation, refusedPodKeys, type Simulation, simulateFor } from "./simulation.ts";
 
-export interface SearchOptions {
+export interface SearchOptions extends AnalysisOptions {
   readonly podKey: string;
   readonly maxSuggestions: number;
   /** The most simulations. */
@@ -87,10 +92,10 @@ class SuggestionSearch {
   /** Pairs of changes: the second removes what still refuses the pod after the first. */
   pairs(firsts: readonly CandidateChange[]): readonly CandidateChange[] {
     const pairs = firsts.flatMap((first) => {
-      const problem = applyEdits(this.#problem, first.edits);
+      const [problem = this.#problem] = problemsAfter(this.#problem, first);
       const simulation = this.#isValid(problem) && this.#trials > 0 ? this.#simulate(problem) : undefined;
       if (simulation === undefined || locationOf(simulation) !== undefined) return [];
-      return candidateChanges(analyzePlacement(problem, simulation))
+      return candidateChanges(analyzePlacement(problem, simulation, this.#options))
         .slice(0, maxFirstSteps)
         .map(
           (second): CandidateChange => ({
@@ -99,6 +104,7 @@ class SuggestionSearch {
             precedence: combinedPrecedence([first, second]),
             steps: first.steps + second.steps,
             weight: first.weight + second.weight,
+            ...combinedConsequences([first, second]),
           }),
         );
     });
@@ -118,15 +124,12 @@ class SuggestionSearch {
   }
 
   #try(candidate: CandidateChange): Suggestion | undefined {
-    const problem = applyEdits(this.#problem, candidate.edits);
-    if (!this.#isValid(problem)) return undefined;
-    const simulation = this.#simulate(problem);
-    const location = simulation && locationOf(simulation);
-    if (simulation === undefined || location === undefined) return undefined;
+    const [first, ...others] = problemsAfter(this.#problem, candidate).map((problem) => this.#placed(problem));
+    if (first === undefined || others.some((one) => one === undefined)) return undefined;
+    const { problem, location, after } = first;
     const { unplacedPodKeys: unplaced, podKey } = this.#options;
-    const after = refusedPodKeys(simulation.decision);
-    const { text, edits, weight } = candidate;
-    const drift = poolDriftOf(this.#problem, problem);
+    const { text, edits, weight, driftedPools } = candidate;
+    const drift = poolDriftOf(this.#problem, problem, driftedPools);
     return {
       text,
       edits,
@@ -137,6 +140,19 @@ class SuggestionSearch {
       ...(drift.length > 0 && { drift }),
     };
   }
+
+  /** Where the pod is placed in a changed problem, and which pods are not; undefined if it is not. */
+  #placed(problem: SchedulingProblem): PlacedTrial | undefined {
+    const simulation = this.#isValid(problem) ? this.#simulate(problem) : undefined;
+    const location = simulation && locationOf(simulation);
+    return simulation && location && { problem, location, after: refusedPodKeys(simulation.decision) };
+  }
+}
+
+interface PlacedTrial {
+  readonly problem: SchedulingProblem;
+  readonly location: PodLocation;
+  readonly after: ReadonlySet<string>;
 }
 
 function locationOf({ decision, queuedPod }: Simulation): PodLocation | undefined {

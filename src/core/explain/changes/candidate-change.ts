@@ -1,7 +1,7 @@
 import type { Pod } from "../../../api/kubernetes/pod.ts";
 import { namespaceOf } from "../../../api/object.ts";
-import type { Pool } from "../../scheduling/problem.ts";
-import { type Edit, type EditedObject, podController } from "../edit.ts";
+import type { Pool, SchedulingProblem } from "../../scheduling/problem.ts";
+import { applyEdits, type Edit, type EditedObject, podController } from "../edit.ts";
 import type { PatchOperation } from "../json-patch.ts";
 
 /**
@@ -21,6 +21,37 @@ export interface CandidateChange {
   readonly steps: number;
   /** How much is changed: lighter is tried first. */
   readonly weight: number;
+  /**
+   * Applies it where the edits alone do not say what follows: a pool gets other instance types, or nodes that the pod did
+   * not have a say in. Several problems are several ways it may come out: the pod has to be placed in each.
+   */
+  readonly apply?: (problem: SchedulingProblem) => readonly SchedulingProblem[];
+  /** Pools whose nodes all drift, though the pool itself is not edited. */
+  readonly driftedPools?: readonly string[];
+}
+
+/** The problems a change may lead to. */
+export function problemsAfter(
+  problem: SchedulingProblem,
+  { edits, apply }: Pick<CandidateChange, "edits" | "apply">,
+): readonly SchedulingProblem[] {
+  return apply?.(problem) ?? [applyEdits(problem, edits)];
+}
+
+/** Of several changes made together, what their edits do not say. */
+export function combinedConsequences(
+  changes: readonly CandidateChange[],
+): Pick<CandidateChange, "apply" | "driftedPools"> {
+  const driftedPools = changes.flatMap((one) => one.driftedPools ?? []);
+  if (changes.every(({ apply }) => apply === undefined)) return {};
+  return {
+    apply: (problem) =>
+      changes.reduce<readonly SchedulingProblem[]>(
+        (problems, change) => problems.flatMap((one) => problemsAfter(one, change)),
+        [problem],
+      ),
+    ...(driftedPools.length > 0 && { driftedPools }),
+  };
 }
 
 /** Weights of changes: widening is light, dropping what somebody asked for is heavy. */
@@ -30,6 +61,8 @@ export const changeWeights = {
   widenPod: 1.5,
   widenPool: 1.8,
   raiseLimit: 2,
+  enlargeVolume: 2.2,
+  addReplica: 3,
   changeValue: 2,
   lowerRequest: 2,
   relaxSpread: 2,
@@ -65,13 +98,15 @@ export function poolName({ nodePool }: Pool): string {
 export function changeOf(
   object: EditedObject,
   {
-    text,
-    weight,
     operations,
     precedence = "ordinary",
-  }: { text: string; weight: number; operations: readonly PatchOperation[]; precedence?: ChangePrecedence },
+    ...change
+  }: Pick<CandidateChange, "text" | "weight" | "apply" | "driftedPools"> & {
+    operations: readonly PatchOperation[];
+    precedence?: ChangePrecedence;
+  },
 ): CandidateChange {
-  return { text, weight, precedence, steps: 1, edits: operations.map((operation) => ({ object, ...operation })) };
+  return { ...change, precedence, steps: 1, edits: operations.map((operation) => ({ object, ...operation })) };
 }
 
 /** Of several changes made together: a last resort stays one, and what corrects a mistake comes first. */
@@ -98,6 +133,7 @@ export function combineChanges(changes: readonly CandidateChange[]): CandidateCh
     precedence: combinedPrecedence(changes),
     steps: changes.reduce((sum, { steps }) => sum + steps, 0),
     weight: changes.reduce((sum, { weight }) => sum + weight, 0),
+    ...combinedConsequences(changes),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Pod } from "../../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../../api/label-policy.ts";
+import { resources } from "../../../api/labels.ts";
 import { Quantity } from "../../../util/quantity.ts";
 import type { Pool } from "../../scheduling/problem.ts";
 import { humanAmount } from "../describe-reason.ts";
@@ -11,6 +12,7 @@ import {
   type LaunchOption,
   type LimitExcess,
 } from "../launch-options.ts";
+import type { AnalysisOptions } from "../placement-analysis.ts";
 import { missingShare } from "../refusal-distance.ts";
 import { writtenPodRequirements } from "../written-requirements.ts";
 import {
@@ -33,6 +35,7 @@ interface LaunchOptionChangeInput {
   readonly unplacedSiblings: number;
   /** Changes that make the volumes usable elsewhere. */
   readonly volumeChanges: readonly CandidateChange[];
+  readonly largerStorage: AnalysisOptions["largerStorage"];
 }
 
 /** The most launch options to try; each costs a simulation. */
@@ -144,7 +147,7 @@ function changesFor(
         : podLabelChanges(writtenRequirement, input.pod, value),
     ),
     ...launchOption.shortages.map((shortage) =>
-      [lowerRequestChange(input.pod, shortage)].filter((one) => one !== undefined),
+      [lowerRequestChange(input.pod, shortage), storageChange(shortage, input)].filter((one) => one !== undefined),
     ),
     ...launchOption.limitExcesses.map((excess) => limitChanges(excess, input)),
     ...(launchOption.missesVolumes ? [input.volumeChanges] : []),
@@ -157,6 +160,30 @@ function changesFor(
   return Array.from({ length: Math.min(maxAlternatives, 3) }, (_, nth) =>
     combineChanges(faults.map((alternatives) => (alternatives[nth] ?? alternatives.at(-1)) as CandidateChange)),
   ).filter((one) => one !== undefined);
+}
+
+/** Enlarges the volumes of the pool's node class. */
+function storageChange(
+  { resource, asked, daemons }: LaunchOption["shortages"][number],
+  { pool, largerStorage }: LaunchOptionChangeInput,
+): CandidateChange | undefined {
+  if (resource !== resources.ephemeralStorage) return undefined;
+  const found = largerStorage?.(pool.nodePool, asked.add(daemons));
+  if (found === undefined) return undefined;
+  const { text, nodeClass, operations, instanceTypes } = found;
+  const usesClass = ({ nodePool }: Pool): boolean => {
+    const { kind, name } = nodePool.spec.template.spec.nodeClassRef;
+    return kind === nodeClass.kind && name === nodeClass.name;
+  };
+  return changeOf(nodeClass, {
+    text,
+    weight: changeWeights.enlargeVolume,
+    operations,
+    apply: (problem) => [
+      { ...problem, pools: problem.pools.map((one) => (usesClass(one) ? { ...one, instanceTypes } : one)) },
+    ],
+    driftedPools: [poolName(pool)],
+  });
 }
 
 /** Raises the limit for one node or for all unplaced siblings, or drops it. (02:H-3) */

@@ -1,8 +1,10 @@
 import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from "../../../api/kubernetes/pod.ts";
 import { namespacedName, namespaceOf } from "../../../api/object.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
 import { compileSelector, termNamespaces } from "../../label-selector.ts";
 import type { Pool, SchedulingProblem } from "../../scheduling/problem.ts";
 import type { TopologyCause } from "../../scheduling/refusal.ts";
+import { podController } from "../edit.ts";
 import { addOperation, type PatchPath, removeOperation, replaceOperation } from "../json-patch.ts";
 import { type CandidateChange, changeOf, changeWeights, combineChanges, editedPod } from "./candidate-change.ts";
 import { domainChanges } from "./label-changes.ts";
@@ -23,11 +25,7 @@ export function topologyChanges(cause: TopologyCause, input: TopologyChangeInput
     case "affinity":
       return [...affinityTermChanges("podAffinity", cause.key, pod), ...widened];
     case "anti-affinity":
-      return [
-        ...affinityTermChanges("podAntiAffinity", cause.key, pod),
-        ...widened,
-        ...opposingPodChanges(cause.key, input),
-      ];
+      return [...antiAffinityChanges(cause.key, input), ...widened, ...opposingPodChanges(cause.key, input)];
   }
 }
 
@@ -124,6 +122,29 @@ function affinityTermChanges(
   });
 }
 
+/** Changes of the pod's own terms. Its siblings that run have the same terms: unless they change too, they refuse it. */
+function antiAffinityChanges(key: string, { pod, problem }: TopologyChangeInput): readonly CandidateChange[] {
+  const own = affinityTermChanges("podAntiAffinity", key, pod);
+  const siblings = problem.boundPods.filter((other) => areSiblings(pod, other)).slice(0, maxSiblings);
+  if (siblings.length === 0) return own;
+  return own.map(({ edits, text, ...change }) => ({
+    ...change,
+    text: `${text}, for all pods of its workload`,
+    edits: [pod, ...siblings].flatMap((one) => edits.map((edit) => ({ ...edit, object: editedPod(one) }))),
+  }));
+}
+
+/** If there are more, they are not changed. */
+const maxSiblings = 100;
+
+/** Pods of one controller with the same anti-affinity. */
+function areSiblings(pod: Pod, other: Pod): boolean {
+  const [one, another] = [podController(pod), podController(other)];
+  const isSameOwner = one !== undefined && one.uid === another?.uid && one.name === another.name;
+  if (!isSameOwner || namespaceOf(pod.metadata) !== namespaceOf(other.metadata)) return false;
+  return canonicalJson(pod.spec.affinity?.podAntiAffinity) === canonicalJson(other.spec.affinity?.podAntiAffinity);
+}
+
 function requiredPath(kind: "podAffinity" | "podAntiAffinity"): PatchPath {
   return ["spec", "affinity", kind, "requiredDuringSchedulingIgnoredDuringExecution"];
 }
@@ -144,7 +165,9 @@ function preferenceOperations(
 /** Anti-affinity of other pods: makes it a preference, or drops the label it selects. (02:X-41) */
 function opposingPodChanges(key: string, { problem, pod }: TopologyChangeInput): readonly CandidateChange[] {
   const found = [...problem.pods, ...problem.boundPods].flatMap((other) =>
-    namespacedName(other.metadata) === namespacedName(pod.metadata) ? [] : opposingTerms(pod, { other, key, problem }),
+    namespacedName(other.metadata) === namespacedName(pod.metadata) || areSiblings(pod, other)
+      ? []
+      : opposingTerms(pod, { other, key, problem }),
   );
   if (found.length === 0) return [];
   return [

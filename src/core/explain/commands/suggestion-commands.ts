@@ -1,12 +1,26 @@
 import type { Pod } from "../../../api/kubernetes/pod.ts";
-import { isRecord, type KubeObject, namespaceOf } from "../../../api/object.ts";
+import { isRecord, type KubeObject, namespacedName, namespaceOf } from "../../../api/object.ts";
 import { compileSelector } from "../../label-selector.ts";
 import type { Edit, EditedObject } from "../edit.ts";
 import type { Explanation, Suggestion } from "../explanation.ts";
-import { applyOperations, jsonPointer, memberAt, type PatchOperation, removeOperation } from "../json-patch.ts";
+import {
+  addOperation,
+  applyOperations,
+  jsonPointer,
+  memberAt,
+  type PatchOperation,
+  removeOperation,
+} from "../json-patch.ts";
 import { createCommand, deleteCommand, patchCommand, referenceText, replaceCommand } from "./kubectl-command.ts";
 import { templateOperations } from "./template-operations.ts";
-import { type FindObject, type OwnerKey, ownerKeyOf, type TemplateOwner, templateOwnerOf } from "./template-owner.ts";
+import {
+  type FindObject,
+  type OwnerKey,
+  ownerKeyOf,
+  runtimeClassKeyOf,
+  type TemplateOwner,
+  templateOwnerOf,
+} from "./template-owner.ts";
 
 /** How a person makes the edits of a suggestion. */
 export interface SuggestionCommands {
@@ -20,7 +34,7 @@ export interface SuggestionCommands {
 export function withCommands(explanation: Explanation, find: FindObject): Explanation {
   const complete = (suggestions: readonly Suggestion[]): readonly Suggestion[] =>
     suggestions.flatMap((suggestion) => {
-      const made = commandsFor(suggestion.edits, find);
+      const made = commandsFor(suggestion.edits, find, explanation.pod);
       if (made === "not-applicable") return [];
       return [made === "unknown-owner" ? suggestion : { ...suggestion, ...made }];
     });
@@ -32,16 +46,22 @@ export function withCommands(explanation: Explanation, find: FindObject): Explan
   };
 }
 
-/** `unknown-owner`: the object that makes the pod is not known. `not-applicable`: it has nothing that could be edited so. */
+/**
+ * `unknown-owner`: the object that makes the pod is not known. `not-applicable`: it has nothing that could be edited so.
+ * `podKey`: namespace/name of the pod that waits.
+ */
 export function commandsFor(
   edits: readonly Edit[],
   find: FindObject,
+  podKey?: string,
 ): SuggestionCommands | "unknown-owner" | "not-applicable" {
   const commands = new Set<string>();
   const remarks = new Set<string>();
-  for (const { object, operations } of editsByObject(edits)) {
+  for (const { object, operations, siblings } of withSiblings(editsByObject(edits), podKey)) {
     const made =
-      object.kind === "Pod" ? podCommands(object, operations, find) : objectCommands(object, operations, find);
+      object.kind === "Pod"
+        ? podCommands({ object, operations, siblings }, find)
+        : objectCommands(object, operations, find);
     if (typeof made === "string") return made;
     for (const one of made.commands) commands.add(one);
     for (const one of made.remarks) remarks.add(one);
@@ -52,13 +72,35 @@ export function commandsFor(
 interface ObjectEdits {
   readonly object: EditedObject;
   readonly operations: readonly PatchOperation[];
+  /** Pods of the same controller that run and change too. */
+  readonly siblings: readonly EditedObject[];
+}
+
+/** Pods of the same controller as the one that waits are changed with it, not each on its own. */
+function withSiblings(all: readonly ObjectEdits[], podKey: string | undefined): readonly ObjectEdits[] {
+  const isAsked = ({ kind, namespace, name }: EditedObject): boolean =>
+    kind === "Pod" && namespacedName({ namespace, name }) === podKey;
+  const asked = all.find(({ object }) => isAsked(object))?.object;
+  const isSibling = ({ kind, namespace, workload }: EditedObject): boolean =>
+    kind === "Pod" &&
+    workload !== undefined &&
+    namespace === asked?.namespace &&
+    workload.kind === asked?.workload?.kind &&
+    workload.name === asked.workload.name;
+  return all.flatMap((one) => {
+    if (one.object === asked)
+      return [
+        { ...one, siblings: all.map(({ object }) => object).filter((object) => object !== asked && isSibling(object)) },
+      ];
+    return isSibling(one.object) ? [] : [one];
+  });
 }
 
 function editsByObject(edits: readonly Edit[]): readonly ObjectEdits[] {
-  const byObject = new Map<string, { object: EditedObject; operations: PatchOperation[] }>();
+  const byObject = new Map<string, ObjectEdits & { operations: PatchOperation[] }>();
   for (const { object, ...operation } of edits) {
     const key = JSON.stringify([object.kind, object.namespace, object.name]);
-    const known = byObject.get(key) ?? { object, operations: [] };
+    const known = byObject.get(key) ?? { object, operations: [], siblings: [] };
     byObject.set(key, known);
     known.operations.push(operation);
   }
@@ -70,6 +112,7 @@ const apiVersions: Readonly<Record<EditedObject["kind"], string>> = {
   Node: "v1",
   PersistentVolumeClaim: "v1",
   NodePool: "karpenter.sh/v1",
+  EC2NodeClass: "karpenter.k8s.aws/v1",
   StorageClass: "storage.k8s.io/v1",
 };
 
@@ -98,8 +141,7 @@ function objectCommands(
 
 /** A pod is edited where it comes from. */
 function podCommands(
-  edited: EditedObject,
-  operations: readonly PatchOperation[],
+  { object: edited, operations, siblings }: ObjectEdits,
   find: FindObject,
 ): SuggestionCommands | "unknown-owner" | "not-applicable" {
   const podObject = find(objectReference(edited));
@@ -109,12 +151,58 @@ function podCommands(
   if (found === undefined) return "unknown-owner";
   const owner = { ...found, object: inNamespaceOf(pod, found.object) };
   const template = owner.path.reduce<unknown>((here, token) => memberAt(here, token), owner.object);
+  if (undoesRuntimeClass(operations, pod, find)) return "not-applicable";
   const translated = templateOperations(operations, { pod, template });
   if (translated === undefined) return "not-applicable";
   const prefix = jsonPointer(owner.path);
   const placed = translated.map((one) => ({ ...one, path: `${prefix}${one.path}` }));
   if (!keepsSelector(owner.object, placed)) return "not-applicable";
-  return ownerCommands(owner, placed, ownerKeyOf(podObject));
+  return siblings.length === 0
+    ? ownerCommands(owner, placed, ownerKeyOf(podObject))
+    : replaceAllCommands(owner, placed, [
+        podObject,
+        ...siblings.map(objectReference).flatMap((one) => find(one) ?? []),
+      ]);
+}
+
+/**
+ * For pods that refuse to run beside those of a changed template: a rolling update would wait for them for ever, unless it
+ * may take one more away.
+ */
+function replaceAllCommands(
+  { object }: TemplateOwner,
+  operations: readonly PatchOperation[],
+  pods: readonly KubeObject[],
+): SuggestionCommands | "not-applicable" {
+  const { replicas = 1, strategy } = (object.spec ?? {}) as WorkloadSpec;
+  if (object.kind === "ReplicaSet") {
+    const deletions = pods.map((pod) => deleteCommand(ownerKeyOf(pod)));
+    return {
+      commands: [patchCommand(object, operations), ...deletions],
+      remarks: [`all pods of ReplicaSet ${object.metadata.name} are made anew at once`],
+    };
+  }
+  if (object.kind !== "Deployment") return "not-applicable";
+  const missing = replicas - pods.length + 2; // the pod that waits is missing already
+  const allowsMissing = addOperation(object, ["spec", "strategy", "rollingUpdate", "maxUnavailable"], missing);
+  return {
+    commands: [patchCommand(object, strategy?.type === "Recreate" ? operations : [...operations, allowsMissing])],
+    remarks: [
+      `the pods of Deployment ${object.metadata.name} are replaced; ${missing} may be missing meanwhile (maxUnavailable), since those that run refuse the new ones beside them`,
+    ],
+  };
+}
+
+/** The node selector of a RuntimeClass is put into every pod that names it, whatever the pod's template says. */
+function undoesRuntimeClass(operations: readonly PatchOperation[], { spec }: Pod, find: FindObject): boolean {
+  const reference = runtimeClassKeyOf(spec);
+  const { scheduling } = ((reference && find(reference)) ?? {}) as RuntimeClassFields;
+  const keys = Object.keys(scheduling?.nodeSelector ?? {});
+  return keys.some((key) => operations.some(({ path }) => path === jsonPointer(["spec", "nodeSelector", key])));
+}
+
+interface RuntimeClassFields {
+  readonly scheduling?: { readonly nodeSelector?: Readonly<Record<string, string>> };
 }
 
 /** A workload of a file may leave the namespace to the default. */
@@ -133,6 +221,8 @@ interface WorkloadSpec {
   readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
   readonly template?: { readonly metadata?: { readonly labels?: Readonly<Record<string, string>> } };
   readonly paused?: boolean;
+  readonly replicas?: number;
+  readonly strategy?: { readonly type?: string };
   readonly podManagementPolicy?: string;
   readonly updateStrategy?: { readonly type?: string };
 }

@@ -66,9 +66,11 @@ function indexOfSame(list: unknown, { item, index }: { item: unknown; index: num
   return found.length === 1 ? found[0] : undefined;
 }
 
-function isSame(a: unknown, b: unknown): boolean {
-  if (isRecord(a) && isRecord(b) && typeof a["name"] === "string") return a["name"] === b["name"];
-  return canonicalJson(a) === canonicalJson(b);
+/** An entry of the pod may have more than that of the template: defaults, such as the protocol of a port. */
+function isSame(ofTemplate: unknown, ofPod: unknown): boolean {
+  if (!isRecord(ofTemplate) || !isRecord(ofPod)) return canonicalJson(ofTemplate) === canonicalJson(ofPod);
+  if (typeof ofTemplate["name"] === "string") return ofTemplate["name"] === ofPod["name"];
+  return Object.entries(ofTemplate).every(([key, value]) => canonicalJson(value) === canonicalJson(ofPod[key]));
 }
 
 function valueAt(document: unknown, path: PatchPath): unknown {

@@ -69,6 +69,12 @@ export function ownerKeyOf({ apiVersion, kind, metadata }: KubeObject): OwnerKey
   return { apiVersion, kind, name: metadata.name ?? "", namespace: metadata.namespace ?? "" };
 }
 
+/** The RuntimeClass that a pod names. */
+export function runtimeClassKeyOf({ runtimeClassName = "" }: Pod["spec"]): OwnerKey | undefined {
+  if (runtimeClassName === "") return undefined;
+  return { apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", namespace: "", name: runtimeClassName };
+}
+
 const maxDepth = 8;
 
 /** Where the object has a pod template with the pod's containers; the one nearest to its root. */

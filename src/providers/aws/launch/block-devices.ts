@@ -4,7 +4,7 @@ import type { AmiFamily } from "../../../api/vocabulary.ts";
 import { Quantity } from "../../../util/quantity.ts";
 import { amiFamilyTraits } from "../ami-families.ts";
 
-type BlockDeviceMapping = NonNullable<NonNullable<Ec2NodeClass["spec"]>["blockDeviceMappings"]>[number];
+export type BlockDeviceMapping = NonNullable<NonNullable<Ec2NodeClass["spec"]>["blockDeviceMappings"]>[number];
 type Volume = NonNullable<BlockDeviceMapping["ebs"]>;
 
 const gibibyte = 2n ** 30n;
@@ -20,7 +20,8 @@ export function blockDeviceRequests(
   }));
 }
 
-function defaultBlockDevices(amiFamily: AmiFamily): readonly BlockDeviceMapping[] {
+/** The volumes of a family whose class names none. (04 §1.8) */
+export function defaultBlockDevices(amiFamily: AmiFamily): readonly BlockDeviceMapping[] {
   const { ephemeralDevice, ephemeralSize, systemVolume } = amiFamilyTraits[amiFamily];
   if (ephemeralDevice === undefined || ephemeralSize === undefined) return [];
   const own = systemVolume === undefined ? [] : [defaultVolume(systemVolume.deviceName, systemVolume.size)];
