@@ -1,6 +1,14 @@
 /** A call of a process that took effect, for example `ec2:CreateFleet` or `patch NodeClaim/status`. */
 export type CallListener = (call: string) => void;
 
+/** Calls that change nothing are no moments of their own: dying after one is dying before the next. */
+const reads = /^(get |list |watch )|:(describe|get|list|receive|shifted)/;
+
+/** Whether a call changes something but a lease. */
+export function isDeadlyCall(call: string): boolean {
+  return !reads.test(call) && !call.endsWith(" Lease");
+}
+
 /** A process that can die at any call: from then on none of its calls is answered. */
 export class KillableProcess {
   #isDead = false;

@@ -1,15 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type AwsStory, awsStory, wholeAwsStory } from "./aws-story.ts";
+import { isDeadlyCall } from "./killable.ts";
 
 let world: AwsStory | undefined;
 afterEach(async () => {
   await world?.stop();
   world = undefined;
 });
-
-/** Calls that change nothing are no moments of their own: dying after one is dying before the next. */
-const reads = /^(get |list |watch )|:(describe|get|list|receive|shifted)/;
-const isLease = (call: string): boolean => call.endsWith(" Lease");
 
 /** Runs the whole story with a controller that dies, and is started again, at the calls the test chooses. */
 async function storyWithDeaths(diesAt: (call: string, count: number) => boolean) {
@@ -18,7 +15,7 @@ async function storyWithDeaths(diesAt: (call: string, count: number) => boolean)
   const calls: string[] = [];
   const restarts: Promise<void>[] = [];
   opened.listenToCalls((call) => {
-    if (reads.test(call) || isLease(call)) return;
+    if (!isDeadlyCall(call)) return;
     calls.push(call);
     if (!diesAt(call, calls.length) || !opened.kill()) return;
     restarts.push(opened.start());

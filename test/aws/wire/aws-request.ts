@@ -94,6 +94,11 @@ export function listOf(value: AwsParam | undefined): readonly AwsParam[] {
     .map(([, entry]) => entry);
 }
 
+/** Entries as a list in a form. */
+export function numbered(entries: readonly AwsParam[]): AwsParams {
+  return Object.fromEntries(entries.map((entry, index) => [String(index + 1), entry]));
+}
+
 /** The texts of a list in a form: `CapacityReservationId.1`. */
 export function textsOf(value: AwsParam | undefined): readonly string[] {
   return listOf(value).map(String);

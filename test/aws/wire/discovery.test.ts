@@ -81,7 +81,7 @@ describeOnMoto("what we read from AWS", (account) => {
     expect(await api.ec2.describeSecurityGroups(byName)).toHaveLength(1);
   });
 
-  it("04 §7.2 DescribeImages selects by id, by name with wildcards, and by owner", async () => {
+  it("04 §7.2 DescribeImages selects by id, and by name with wildcards", async () => {
     const { ec2 } = account().api;
     const [first] = motoImages;
     const state = { Name: "state", Values: ["available"] };
@@ -94,8 +94,27 @@ describeOnMoto("what we read from AWS", (account) => {
       Filters: [state, { Name: "name", Values: ["amazon-eks-node-al2023-arm64-standard-1.33-*"] }],
     });
     expect(byName.map(({ Architecture }) => Architecture)).toEqual(["arm64", "arm64"]);
-    const byOwner = await ec2.describeImages({ Owners: [first?.owner_id ?? ""], Filters: [state] });
-    expect(byOwner).toHaveLength(motoImages.length);
+  });
+
+  it("04 §7.2 DescribeImages selects by tag and by owners: each of several, and none of ours", async () => {
+    const { ec2 } = account().api;
+    const [first, second] = motoImages.map(({ ami_id }) => ami_id);
+    const state = { Name: "state", Values: ["available"] };
+    const found = async (input: object) =>
+      (await ec2.describeImages({ Filters: [state], ...input })).map(({ ImageId }) => ImageId ?? "").sort();
+    await ec2.createTags({ Resources: [first ?? ""], Tags: [{ Key: "team", Value: "a" }] });
+    await ec2.createTags({ Resources: [second ?? ""], Tags: [{ Key: "team", Value: "b" }] });
+    expect(await found({ Filters: [state, { Name: "tag:team", Values: ["a"] }] })).toEqual([first]);
+    expect(await found({ Filters: [state, { Name: "tag-key", Values: ["team"] }] })).toEqual([first, second].sort());
+    expect(await found({ Filters: [state, { Name: "tag:team", Values: ["c"] }] })).toEqual([]);
+    const owner = motoImages[0]?.owner_id ?? "";
+    const all = motoImages.map(({ ami_id }) => ami_id).sort();
+    expect(await found({ Owners: [owner] })).toEqual(all);
+    expect(await found({ Owners: ["self", owner] })).toEqual(all);
+    expect(await found({ Owners: ["self"] })).toEqual([]);
+    const both = { Owners: [owner], Filters: [state, { Name: "tag:team", Values: ["b"] }] };
+    expect(await found(both)).toEqual([second]);
+    expect(await found({ ...both, Owners: ["self"] })).toEqual([]);
   });
 
   it("04 §7.2 SSM GetParameter: public paths through the shim; a missing one is ParameterNotFound", async () => {

@@ -1,18 +1,24 @@
 import type { TestProject } from "vitest/node";
+import { awsTarget } from "./aws-target.ts";
 import { motoImages } from "./images.ts";
 import { motoPython, startMoto } from "./moto.ts";
 import type {} from "./shared.ts"; // what `provide` may hand out
 
-/** Starts one moto for all test files of the run; without Python the tier is skipped, or fails in CI. */
+/** Starts one moto for all test files of the run, unless a real account was asked for; without Python the tier is skipped, or fails in CI. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const aws = awsTarget(process.env);
+  if (aws !== undefined) {
+    project.provide("wire", { kind: "aws", ...aws });
+    return undefined;
+  }
   const python = await motoPython();
   if (python.kind === "missing") {
     skipOrFail(python.because);
-    project.provide("moto", python);
+    project.provide("wire", python);
     return undefined;
   }
   const { url, stop } = await startMoto(python.dir, motoImages);
-  project.provide("moto", { kind: "running", url });
+  project.provide("wire", { kind: "moto", url });
   return stop;
 }
 

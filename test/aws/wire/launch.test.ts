@@ -169,6 +169,24 @@ describeOnMoto("launches", (account) => {
     });
   });
 
+  it("04 §7.2 DescribeInstances: instances of all pages, each once", async () => {
+    const { api, shim } = account();
+    await createTemplate(account(), "pages");
+    const launched: string[] = [];
+    for (let index = 0; index < 5; index++) {
+      const { Instances = [] } = await launch(account(), { template: "pages" });
+      launched.push(...Instances.flatMap(({ InstanceIds }) => InstanceIds ?? []));
+    }
+    await api.ec2.createTags({ Resources: launched, Tags: [{ Key: "paged", Value: "yes" }] });
+    shim.tables.instancePageSize = 2;
+    shim.calls.splice(0);
+    const found = await api.ec2.describeInstances({ Filters: [{ Name: "tag-key", Values: ["paged"] }, states] });
+    expect(found.map(({ InstanceId }) => InstanceId).sort()).toEqual([...launched].sort());
+    expect(shim.calls.filter(({ action }) => action === "DescribeInstances")).toHaveLength(3);
+    const none = { Filters: [{ Name: "tag-key", Values: ["nowhere"] }, states] };
+    expect(await api.ec2.describeInstances(none)).toEqual([]);
+  });
+
   it("04 §7.2 TerminateInstances: gone from a read by state; one unknown id fails the request", async () => {
     const { ec2 } = account().api;
     await createTemplate(account(), "terminate");

@@ -60,7 +60,7 @@ function residentMb({ pid }: ChildProcess): number {
 
 describeOnMoto("karpenter run --provider aws", (account) => {
   it("04 §5.2 starts against the account, makes a class ready, rests below 200 MB, and ends when asked", {
-    timeout: 240_000,
+    timeout: 400_000,
   }, async () => {
     const { shim, cluster, region } = account();
     publishImages({ account: account() });
@@ -79,7 +79,7 @@ describeOnMoto("karpenter run --provider aws", (account) => {
       `it starts: ${said.out}${said.err}`,
       async () => (said.out.includes('"started"') ? true : undefined),
       {
-        timeoutMs: 90_000,
+        timeoutMs: 200_000, // moto takes long for the list of all types, which is read twice
       },
     );
     const client = new InProcessClient(plane.api);

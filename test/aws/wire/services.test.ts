@@ -1,5 +1,10 @@
+import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, it } from "vitest";
 import { interruptionEventOf } from "../../../src/providers/aws/interruption/interruption-event.ts";
+import {
+  type InterruptionRuleName,
+  interruptionRules,
+} from "../../../src/providers/aws/interruption/interruption-rules.ts";
 import { putEvent } from "./moto-account.ts";
 import { describeOnMoto } from "./shared.ts";
 
@@ -43,20 +48,54 @@ describeOnMoto("IAM, SQS and what goes wrong", (account) => {
     await expect(iam.getRole("none")).rejects.toMatchObject({ code: "NoSuchEntity" });
   });
 
-  it("04 §7.2 an event goes through the rules of EventBridge into the queue, is received once and deleted", async () => {
-    const { api, motoUrl: url, region, cluster } = account();
-    const queueUrl = await api.sqs.getQueueUrl(cluster);
-    const event = { source: "aws.ec2", detailType: "EC2 Spot Instance Interruption Warning" };
-    await putEvent({ url, region }, { ...event, detail: { "instance-id": "i-1", "instance-action": "terminate" } });
-    const [message, ...others] = await api.sqs.receiveMessages(queueUrl);
-    expect(others).toEqual([]);
-    expect(message?.Attributes?.SentTimestamp).toMatch(/^\d+$/);
-    expect(interruptionEventOf(message?.Body)).toEqual({
-      kind: "spot_interrupted",
-      instanceIds: ["i-1"],
-      at: expect.any(Number),
-    });
-    await api.sqs.deleteMessage(queueUrl, message?.ReceiptHandle ?? "");
+  /** How many messages the queue has, received or not. */
+  async function messagesLeft(): Promise<number> {
+    const { motoUrl: endpoint, region, cluster, api } = account();
+    const sqs = new SQSClient({ region, endpoint, credentials: { accessKeyId: "test", secretAccessKey: "test" } });
+    const names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"] as const;
+    const QueueUrl = await api.sqs.getQueueUrl(cluster);
+    const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...names] }));
+    sqs.destroy();
+    return names.reduce((sum, name) => sum + Number(Attributes[name]), 0);
+  }
+
+  const instance = { "instance-id": "i-1" };
+  const details: Readonly<Record<InterruptionRuleName, { readonly detail: object; readonly kind: string }>> = {
+    ScheduledChange: {
+      detail: { service: "EC2", eventTypeCategory: "scheduledChange", affectedEntities: [{ entityValue: "i-1" }] },
+      kind: "scheduled_change",
+    },
+    SpotInterruption: { detail: { ...instance, "instance-action": "terminate" }, kind: "spot_interrupted" },
+    Rebalance: { detail: instance, kind: "rebalance_recommendation" },
+    InstanceStateChange: { detail: { ...instance, state: "stopping" }, kind: "instance_stopped" },
+    CapacityReservationInterruption: {
+      detail: { ...instance, "instance-action": "terminate" },
+      kind: "capacity_reservation_interrupted",
+    },
+  };
+
+  it.each(interruptionRules)(
+    "04 §7.2 rule $name brings its event into the queue, where it is received once and deleted",
+    async ({ name, source, detailType }) => {
+      const { api, motoUrl: url, region, cluster } = account();
+      const { detail, kind } = details[name];
+      const queueUrl = await api.sqs.getQueueUrl(cluster);
+      await putEvent({ url, region }, { source, detailType, detail });
+      const [message, ...others] = await api.sqs.receiveMessages(queueUrl);
+      expect(others).toEqual([]);
+      expect(message?.Attributes?.SentTimestamp).toMatch(/^\d+$/);
+      expect(interruptionEventOf(message?.Body)).toEqual({ kind, instanceIds: ["i-1"], at: expect.any(Number) });
+      expect(await messagesLeft()).toBe(1); // hidden, until it is deleted
+      await api.sqs.deleteMessage(queueUrl, message?.ReceiptHandle ?? "");
+      expect(await messagesLeft()).toBe(0);
+    },
+  );
+
+  it("04 §7.2 events no rule asks for stay out of the queue", async () => {
+    const { motoUrl: url, region } = account();
+    await putEvent({ url, region }, { source: "aws.ec2", detailType: "EBS Volume Notification", detail: {} });
+    await putEvent({ url, region }, { source: "mine", detailType: "AWS Health Event", detail: {} });
+    expect(await messagesLeft()).toBe(0);
   });
 
   it("04 §7.2 a long poll is ended by its signal, and a missing queue is QueueDoesNotExist", async () => {

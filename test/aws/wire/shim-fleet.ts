@@ -1,4 +1,13 @@
-import { type AwsParam, type AwsParams, type AwsRequest, formOf, isParams, listOf, textOf } from "./aws-request.ts";
+import {
+  type AwsParam,
+  type AwsParams,
+  type AwsRequest,
+  formOf,
+  isParams,
+  listOf,
+  numbered,
+  textOf,
+} from "./aws-request.ts";
 import { ec2Answer, elementTexts, xmlOf } from "./ec2-xml.ts";
 import type { Forward, ShimAnswer } from "./shim.ts";
 import type { ShimTables } from "./shim-tables.ts";
@@ -48,10 +57,6 @@ function overridesOf(config: AwsParam): readonly AwsParam[] {
 
 function priorityOf(config: AwsParam): number {
   return Number(textOf(overridesOf(config)[0], "Priority") ?? Number.POSITIVE_INFINITY);
-}
-
-function numbered(entries: readonly AwsParam[]): AwsParams {
-  return Object.fromEntries(entries.map((entry, index) => [String(index + 1), entry]));
 }
 
 function fleetError(about: {

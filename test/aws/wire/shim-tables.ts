@@ -51,6 +51,10 @@ export class ShimTables {
   readonly soldOut: (CapacityPool & { readonly code?: string | undefined })[] = [];
   /** Types moto does not have, each with one it has that is described like it. */
   readonly typesLike = new Map<string, string>();
+  /** Types the account has no others than; all, if empty. The list of all is megabytes, which each start reads twice. */
+  readonly onlyTypes: string[] = [];
+  /** How many instances a page has at most. */
+  instancePageSize: number | undefined;
   readonly remembered = new Map<string, Promise<ShimAnswer>>();
   #faults: ShimFault[] = [];
 
@@ -60,7 +64,9 @@ export class ShimTables {
 
   clear(): void {
     for (const table of [this.parameters, this.onDemandPrices, this.spotPrices, this.typesLike]) table.clear();
-    for (const table of [this.reservations, this.placementGroups, this.impairments, this.soldOut]) table.length = 0;
+    const lists = [this.reservations, this.placementGroups, this.impairments, this.soldOut, this.onlyTypes];
+    for (const list of lists) list.length = 0;
+    this.instancePageSize = undefined;
     this.#faults = [];
   }
 

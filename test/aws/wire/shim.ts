@@ -8,7 +8,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type AwsParams, type AwsRequest, formOf, readAwsRequest } from "./aws-request.ts";
+import { type AwsParams, type AwsRequest, formOf, listOf, numbered, readAwsRequest } from "./aws-request.ts";
 import { ec2Refusal, xmlOf } from "./ec2-xml.ts";
 import { instanceStatusAnswer, placementGroupsAnswer, reservationsAnswer } from "./shim-ec2-tables.ts";
 import { fleetAnswer } from "./shim-fleet.ts";
@@ -41,7 +41,9 @@ const intercepts: Readonly<Record<string, Intercept>> = {
   "ec2:DescribeInstanceStatus": instanceStatusAnswer,
   "ec2:DescribeInstanceTypes": rememberedAnswer,
   "ec2:DescribeInstanceTypeOfferings": rememberedAnswer,
+  "ec2:DescribeInstances": pagedAnswer,
   "ec2:CreateFleet": fleetAnswer,
+  "sqs:ReceiveMessage": polledAnswer,
 };
 
 /** One call that went through, for tests to look at. */
@@ -142,14 +144,37 @@ function parameterAnswer({ params }: AwsRequest, { parameters }: ShimTables): Sh
   return { status: 200, body, headers: { "content-type": "application/x-amz-json-1.1" } };
 }
 
+/** Smaller pages than we ask for, so that a few instances fill several. */
+function pagedAnswer({ params }: AwsRequest, { instancePageSize }: ShimTables, forward: Forward) {
+  if (instancePageSize === undefined || params["MaxResults"] === undefined) return undefined;
+  return forward({ body: formOf({ ...params, MaxResults: instancePageSize }) });
+}
+
+/**
+ * A poll of 20 s of which nobody waits for the answer would be answered after 20 s all the same, and take its message. When a
+ * process dies its connections end; in tests all processes share theirs.
+ */
+const longestPollSeconds = 1;
+function polledAnswer({ params }: AwsRequest, _: ShimTables, forward: Forward): Promise<ShimAnswer> {
+  const asked = Number(params["WaitTimeSeconds"] ?? 0);
+  return forward({ body: JSON.stringify({ ...params, WaitTimeSeconds: Math.min(asked, longestPollSeconds) }) });
+}
+
 /** Answers that never change and take moto seconds each time, with the types the account has besides. */
 async function rememberedAnswer(call: AwsRequest, tables: ShimTables, forward: Forward): Promise<ShimAnswer> {
-  const key = `${call.region} ${call.body}`;
-  const known = tables.remembered.get(key) ?? forward();
+  const body = tables.onlyTypes.length === 0 ? call.body : formOf(withTypeFilter(call.params, tables.onlyTypes));
+  const key = `${call.region} ${body}`;
+  const known = tables.remembered.get(key) ?? forward({ body });
   tables.remembered.set(key, known);
   let answer = await known;
   for (const [type, like] of tables.typesLike) answer = await withTypeLike(answer, { call, type, like, forward });
   return answer;
+}
+
+function withTypeFilter(params: AwsParams, types: readonly string[]): AwsParams {
+  const filters = listOf(params["Filter"]);
+  const Value = numbered(types);
+  return { ...params, Filter: numbered([...filters, { Name: "instance-type", Value }]) };
 }
 
 const typeSets = {

@@ -195,6 +195,20 @@ export async function untilReplaced(world: WireWorld, gone: readonly Claim[]): P
   );
 }
 
+/** A claim says why it has drifted. */
+export async function untilDrifted(world: WireWorld, reason: string): Promise<void> {
+  await waitFor(world, `a claim has drifted: ${reason}`, async () => {
+    const reasons = (await claimsOf(world)).map((claim) => getCondition(claim as never, "Drifted")?.reason);
+    return reasons.includes(reason) ? true : undefined;
+  });
+}
+
+/** Changes the class of the story. */
+export async function changeClass({ client }: WireWorld, spec: object): Promise<void> {
+  const patch = { kind: "merge", body: { spec } } as const;
+  await client.patch(karpenterTypes.EC2NodeClass, { name: "default" }, patch);
+}
+
 /** The tags an instance has once its node joined. (04 §1.11) */
 export async function untilTagged(world: WireWorld, more: Readonly<Record<string, string>> = {}): Promise<void> {
   await waitFor(world, "instances have their tags", async () => {

@@ -11,7 +11,7 @@ import { startAwsProvider } from "../../../src/providers/aws/start-aws-provider.
 import { acceleratedClock } from "../../../src/util/clock.ts";
 import { apiOn, typeFor } from "../../world/api-world.ts";
 import { operatorDefaults } from "../../world/operator-defaults.ts";
-import { KillableProcess } from "../killable.ts";
+import { type CallListener, KillableProcess } from "../killable.ts";
 import { motoInstances } from "./moto-instances.ts";
 import type { WireAccount } from "./shared.ts";
 
@@ -43,10 +43,11 @@ export async function wireWorld(account: WireAccount) {
   const stopping = new AbortController();
   let running: { readonly operator: RunningOperator; readonly process: KillableProcess } | undefined;
   let starts = 0;
+  let onCall: CallListener | undefined;
 
   /** A whole controller, as the process that runs in a cluster. */
   const start = async (): Promise<void> => {
-    const process = new KillableProcess();
+    const process = new KillableProcess((call) => onCall?.(call));
     const own = random.fork(`operator ${++starts}`);
     const ownClient = process.around(client);
     const provider = await startAwsProvider({
@@ -70,6 +71,10 @@ export async function wireWorld(account: WireAccount) {
   return {
     ...{ client, clock, create, start, instances, account },
     starts: () => starts,
+    /** Told of each call of the controller that took effect, before the controller hears of it. */
+    listenToCalls: (listener: CallListener): void => {
+      onCall = listener;
+    },
     /** Ends the process in the middle of whatever it does. Whether there was one. */
     kill: (): boolean => {
       if (running === undefined) return false;
