@@ -175,6 +175,67 @@ describe("commands of a suggestion", () => {
     expect(ask([{ op: "remove", path: "/spec/nodeSelector/team" }], ...objects)).not.toBe("not-applicable");
   });
 
+  describe("for pods of one workload that run and refuse the changed one beside them", () => {
+    const edit = { op: "remove", path: "/spec/affinity" } as const;
+    const affinity = { podAntiAffinity: {} };
+    const ownTemplate = { ...template, spec: { ...template.spec, affinity } };
+    const askTwo = (owner: KubeObject, ...more: readonly KubeObject[]) => {
+      const [kind, name] = [more[0]?.kind ?? owner.kind, more[0]?.metadata.name ?? owner.metadata.name ?? ""];
+      const pods = ["p", "q"].map((pod) => object("Pod", pod, { ...podSpec, affinity }, [kind, name]));
+      const objects = [...pods, owner, ...more];
+      const edits = pods.map(
+        ({ metadata }): Edit => ({
+          object: { kind: "Pod", namespace: "shop", name: metadata.name ?? "", workload: { kind, name } },
+          ...edit,
+        }),
+      );
+      const find: FindObject = (wanted) =>
+        objects.find((one) => one.kind === wanted.kind && one.metadata.name === wanted.name);
+      return commandsFor(edits, find, "shop/p");
+    };
+
+    it("let a Deployment take one more away than is missing", () => {
+      const made = askTwo(
+        object("Deployment", "web", { template: ownTemplate, replicas: 2 }),
+        object("ReplicaSet", "web-1", { template: ownTemplate }, ["Deployment", "web"]),
+      );
+      expect(made).toMatchObject({
+        commands: [
+          `kubectl patch deployment web -n shop --type=merge -p '{"spec":{"template":{"spec":{"affinity":null}},"strategy":{"rollingUpdate":{"maxUnavailable":2}}}}'`,
+        ],
+        remarks: [expect.stringContaining("2 may be missing meanwhile")],
+      });
+    });
+
+    it("make all pods of a ReplicaSet anew", () => {
+      expect(askTwo(object("ReplicaSet", "rs", { template: ownTemplate }))).toMatchObject({
+        commands: [
+          expect.stringMatching(/^kubectl patch replicaset rs /),
+          "kubectl delete pod p -n shop",
+          "kubectl delete pod q -n shop",
+        ],
+      });
+    });
+
+    it("are none for a StatefulSet, which would wait for ever", () => {
+      expect(askTwo(object("StatefulSet", "db", { template: ownTemplate }))).toBe("not-applicable");
+    });
+  });
+
+  it("find an entry of a list that has more in the pod than in the template", () => {
+    const ports = [{ containerPort: 80, hostPort: 80 }];
+    const written = { metadata: { labels: {} }, spec: { containers: [{ name: "app", ports }] } };
+    const spec = { containers: [{ name: "app", ports: ports.map((port) => ({ ...port, protocol: "TCP" })) }] };
+    const made = ask(
+      [{ op: "remove", path: "/spec/containers/0/ports/0/hostPort" }],
+      object("Pod", "p", spec, ["ReplicaSet", "rs"]),
+      object("ReplicaSet", "rs", { template: written }),
+    );
+    expect(made).toMatchObject({
+      commands: [expect.stringContaining("/spec/template/spec/containers/0/ports/0/hostPort"), expect.anything()],
+    });
+  });
+
   it("quote for a shell, and use a merge patch where no list is touched", () => {
     const find: FindObject = () => ({
       apiVersion: "karpenter.sh/v1",
