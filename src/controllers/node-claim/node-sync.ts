@@ -46,6 +46,11 @@ export function nodePatch(before: NodeKubeObject, after: NodeKubeObject): object
     : { ...(metadata && { metadata }), ...(spec && { spec }) };
 }
 
+/** Whether the Node still has the taint that keeps pods away until it is registered. */
+export function hasUnregisteredTaint({ spec }: Pick<NodeKubeObject, "spec">): boolean {
+  return (spec?.taints ?? []).some((taint) => isSameTaint(taint, taints.unregistered));
+}
+
 export function isSameTaint(a: Taint, b: Taint): boolean {
   return a.key === b.key && a.effect === b.effect;
 }

@@ -9,7 +9,7 @@ import { mergePatchObject } from "../writes.ts";
 import { withClaimCondition, withClaimConditionRefreshed, withClaimConditionTrue } from "./claim-conditions.ts";
 import { allNodesForClaim, isNodeReady, type NodeKubeObject } from "./claim-lookups.ts";
 import type { ClaimStepResult } from "./claim-steps.ts";
-import { isSameTaint, nodeMarkedRegistered, nodePatch, syncedNode } from "./node-sync.ts";
+import { hasUnregisteredTaint, nodeMarkedRegistered, nodePatch, syncedNode } from "./node-sync.ts";
 import { type HookResults, runRegistrationHooks } from "./registration-hooks.ts";
 import { recordRegistrationOutcome } from "./registration-outcome.ts";
 
@@ -68,7 +68,8 @@ function msUntilSettled(
   { node, readySince }: JoinedNode,
   { clock, cluster, nominatesPods }: KarpenterContext,
 ): number {
-  if (!nominatesPods() || !isNodeReady(node) || cluster.plannedPods.podsOf(name).length === 0) return 0;
+  if (!nominatesPods() || !isNodeReady(node) || !hasUnregisteredTaint(node)) return 0;
+  if (cluster.plannedPods.podsOf(name).length === 0) return 0;
   const since = readySince.get(uid) ?? clock.now();
   readySince.set(uid, since, rememberedMs);
   return since + settleMs - clock.now();
@@ -115,13 +116,9 @@ function withExtraLabels(claim: NodeClaim, added: Readonly<Record<string, string
 }
 
 /** Pods may have been bound before the node had its labels and taints. (03:L-10) */
-function warnOfMissingTaint(
-  claim: NodeClaim,
-  { metadata, spec }: NodeKubeObject,
-  { log, recordEvent }: KarpenterContext,
-): void {
-  const isProtected = (spec?.taints ?? []).some((taint) => isSameTaint(taint, taints.unregistered));
-  if (isProtected || metadata.labels?.[labels.registered] !== undefined) return;
+function warnOfMissingTaint(claim: NodeClaim, node: NodeKubeObject, { log, recordEvent }: KarpenterContext): void {
+  const { metadata } = node;
+  if (hasUnregisteredTaint(node) || metadata.labels?.[labels.registered] !== undefined) return;
   const { key } = taints.unregistered;
   log.error("node claim registration error", {
     taint: key,

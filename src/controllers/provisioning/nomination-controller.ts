@@ -1,6 +1,5 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { Node } from "../../api/kubernetes/cluster-objects.ts";
-import { taints } from "../../api/labels.ts";
 import { namespacedName } from "../../api/object.ts";
 import { isOwnNomination } from "../../core/nominations.ts";
 import { isActivePod, isProvisionable } from "../../core/pod-predicates.ts";
@@ -13,7 +12,7 @@ import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { type PodKubeObject, podView } from "../node/pods-of-node.ts";
 import { isNodeReady, type NodeKubeObject, nodeView } from "../node-claim/claim-lookups.ts";
-import { isSameTaint } from "../node-claim/node-sync.ts";
+import { hasUnregisteredTaint } from "../node-claim/node-sync.ts";
 import { requeueOnConflict } from "../writes.ts";
 import { writeNomination } from "./nominate-pods.ts";
 
@@ -103,13 +102,13 @@ async function checkNomination(key: string, context: KarpenterContext, writes: W
   return undefined;
 }
 
-/** Its registration and its Ready condition wake us again. */
+/** Registration nominates pods to a Node that joins ready before it removes the taint. It wakes us again, and so does the Ready condition. */
 async function nominateTo(
   node: NodeKubeObject,
   { pod, writes }: { readonly pod: PodKubeObject; readonly writes: WritesByPod },
   context: KarpenterContext,
 ): Promise<ReconcileResult> {
-  if (!isRegistered(node)) return undefined;
+  if (hasUnregisteredTaint(node)) return undefined;
   const isReady = isNodeReady(node);
   const key = namespacedName(pod.metadata);
   const known = writesTo(node, writes.get(key));
@@ -124,12 +123,7 @@ async function nominateTo(
 }
 
 function isOpen(node: NodeKubeObject): boolean {
-  return isRegistered(node) && isNodeReady(node);
-}
-
-/** Registration nominates pods to a Node that joins ready before it removes the taint. */
-function isRegistered({ spec }: NodeKubeObject): boolean {
-  return !(spec?.taints ?? []).some((taint) => isSameTaint(taint, taints.unregistered));
+  return !hasUnregisteredTaint(node) && isNodeReady(node);
 }
 
 /** The Node the pod is planned on, once it has joined. Before the first round of a process, the one it is nominated to. (02:L-43) */

@@ -77,6 +77,16 @@ describe("registration", () => {
     expect(await state()).toEqual([false, "node-1"]);
   });
 
+  it("02:L-46 a Node that joined without the taint has nothing to wait for", async () => {
+    const world = await nodeClaimWorld({ controllers });
+    const node = readyNode(await world.launched("a"));
+    await world.status(await world.create<KubeObject>(podObject(pod().named("web"))), unschedulable);
+    world.cluster.plannedPods.plan("default/web", "a");
+    await world.create({ ...node, spec: { ...(node.spec as object), taints: [] } });
+    const [nominated] = await world.list<KubeObject & Pod>(builtInTypes.Pod);
+    expect(nominated?.status?.nominatedNodeName).toBe("node-1");
+  });
+
   it("02:L-41 pods planned on a Node that is ready are nominated before its taint goes", async () => {
     const writes: string[] = [];
     const world = await nodeClaimWorld({
