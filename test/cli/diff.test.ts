@@ -173,8 +173,8 @@ describe("nodes that drift by a change", () => {
     const { report, code } = await compared(cluster, pool("default", { labels: "team: a" }));
     expect(code).toBe(0);
     expect(report.nodes.drift).toEqual([
-      { node: "a", nodeClaim: "a", nodePool: "default", reason: "NodePoolDrifted", isReplaced: true },
-      { node: "b", nodeClaim: "b", nodePool: "default", reason: "NodePoolDrifted", isReplaced: true },
+      { node: "a", nodeClaim: "a", nodePool: "default", reason: "NodePoolDrifted", isReplaced: true, atATime: 1 },
+      { node: "b", nodeClaim: "b", nodePool: "default", reason: "NodePoolDrifted", isReplaced: true, atATime: 1 },
     ]);
     expect(report.nodes.go.map(({ name }) => name)).toEqual(["a", "b"]);
     expect(report.nodes.come.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(0);
@@ -204,6 +204,19 @@ describe("nodes that drift by a change", () => {
     const spec = 'disruption: {consolidateAfter: 0s, budgets: [{nodes: "0"}]}';
     const byBudget = (await compared(cluster, pool("default", { labels: "team: a", spec }))).report;
     expect(byBudget.nodes.drift.map(({ isReplaced }) => isReplaced)).toEqual([false, false]);
+  });
+
+  it.each([
+    ["10%", "", "its budgets let 1 of 2 drifted nodes go at a time"],
+    ["100%", "", undefined],
+    ["0", ", schedule: '@daily', duration: 23h59m", "its budgets let none of 2 drifted nodes go before "],
+  ])("03:D-21 a budget of %s says how many go at a time", async (nodes, window, expected) => {
+    const spec = `disruption: {consolidateAfter: 0s, budgets: [{nodes: "${nodes}"${window}}]}`;
+    const files = { "base.yaml": cluster, "change.yaml": pool("default", { labels: "team: a", spec }) };
+    const args = ["--base", "base.yaml", "-f", "change.yaml", "--now", "2026-01-15T12:00:00Z"];
+    const { out: text } = await diff(args, { files });
+    if (expected === undefined) expect(text).not.toContain("its budgets let");
+    else expect(text).toContain(expected);
   });
 
   it("01 §6.2 a changed EC2NodeClass drifts its nodes; selectors that AWS resolves are a note", async () => {

@@ -32,6 +32,10 @@ export interface DriftedNode {
   readonly isReplaced: boolean;
   /** What keeps it. */
   readonly keptBecause?: string | undefined;
+  /** How many nodes of its NodePool the budgets let drift at a time, if it is replaced. */
+  readonly atATime?: number | undefined;
+  /** When budgets open that let none go now. */
+  readonly notBefore?: string | undefined;
 }
 
 /** Completed objects, and the rules of their labels. */
@@ -44,14 +48,17 @@ export function driftedNodes(before: PlannedObjects, after: PreparedPlan): reado
   const reasons = driftReasons(before, after);
   if (reasons.size === 0) return [];
   const snapshot = snapshotWith(reasons, after);
-  const kept = keptNodes(snapshot);
+  const { kept, paces } = driftOutlook(snapshot);
   return snapshot.cluster.nodes
     .flatMap(({ name, claim, nodePool = "" }): readonly DriftedNode[] => {
       const { name: nodeClaim = "" } = claim?.metadata ?? {};
       const reason = reasons.get(nodeClaim);
       if (reason === undefined) return [];
       const keptBecause = kept.get(name);
-      return [{ node: name, nodeClaim, nodePool, reason, isReplaced: keptBecause === undefined, keptBecause }];
+      const drifted = { node: name, nodeClaim, nodePool, reason };
+      return keptBecause === undefined
+        ? [{ ...drifted, isReplaced: true, ...paces.get(nodePool) }]
+        : [{ ...drifted, isReplaced: false, keptBecause }];
     })
     .sort((a, b) => (a.node < b.node ? -1 : 1));
 }
@@ -152,18 +159,28 @@ function snapshotWith(
   return disruptionScenarioOf(drifted, { ...options, ...choices });
 }
 
-/** Nodes that drift would not take, and why: their pods, themselves, or budgets that never open. */
-function keptNodes(snapshot: DisruptionSnapshot): ReadonlyMap<string, string> {
+type DriftPace = Pick<DriftedNode, "atATime" | "notBefore">;
+
+interface DriftOutlook {
+  /** Nodes that drift would not take, and why: their pods, themselves, or budgets that never open. */
+  readonly kept: ReadonlyMap<string, string>;
+  /** By NodePool. */
+  readonly paces: ReadonlyMap<string, DriftPace>;
+}
+
+function driftOutlook(snapshot: DisruptionSnapshot): DriftOutlook {
   const { candidates, blocked } = runSteps(disruptionCandidates(snapshot, "eventual"));
   const kept = new Map(blocked.map((verdict) => [verdict.node, verdictText(verdict)]));
+  const paces = new Map<string, DriftPace>();
   const budgets = poolBudgets(snapshot, "Drifted");
   for (const { name, pool } of candidates) {
     const { nodes = 0, disrupting = 0, allowed = 0 } = budgets.get(pool.name) ?? {};
     const { nowMs } = snapshot;
     const query = { reason: "Drifted", nodes, disrupting, nowMs } as const;
     const opens = budgetOutlook(pool.nodePool.spec.disruption.budgets, query).opensAtMs;
-    if (opens !== undefined || allowed > 0) continue;
-    kept.set(name, verdictText({ code: "budget", pool: pool.name, allowed, disrupting, node: name }));
+    if (allowed > 0) paces.set(pool.name, { atATime: allowed });
+    else if (opens !== undefined) paces.set(pool.name, { atATime: 0, notBefore: rfc3339(opens) });
+    else kept.set(name, verdictText({ code: "budget", pool: pool.name, allowed, disrupting, node: name }));
   }
-  return kept;
+  return { kept, paces };
 }

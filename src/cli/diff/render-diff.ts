@@ -63,12 +63,33 @@ function nodeLines({ come, go, drift }: DiffReport["nodes"], paint: Paint): read
     paint("bold", "Nodes:"),
     ...cutLines(go.map((nodes) => paint("red", `- ${nodesText(nodes)}${goneText(reasons.get(nodes.name ?? ""))}`))),
     ...cutLines(come.map((nodes) => paint("green", `+ ${nodesText(nodes)}`))),
+    ...cutLines(paceLines(drift)),
     ...cutLines(
       kept.map((one) =>
         paint("yellow", oneLine(`~ ${one.node}: drifts (${one.reason}), but stays for now: ${one.keptBecause}`)),
       ),
     ),
   ];
+}
+
+/** Nodes that drift are planned all at once; budgets let fewer go at a time. */
+function paceLines(drift: readonly DriftedNode[]): readonly string[] {
+  const pools = new Map<string, { readonly pace: DriftedNode; count: number }>();
+  for (const one of drift.filter(({ isReplaced }) => isReplaced)) {
+    const known = pools.get(one.nodePool);
+    if (known === undefined) pools.set(one.nodePool, { pace: one, count: 1 });
+    else known.count++;
+  }
+  return [...pools].flatMap(([nodePool, { pace, count }]) => {
+    const { atATime = count, notBefore } = pace;
+    if (notBefore !== undefined) {
+      return [
+        `  NodePool ${nodePool}: its budgets let none of ${countText(count, "drifted node")} go before ${notBefore}`,
+      ];
+    }
+    if (atATime >= count) return [];
+    return [`  NodePool ${nodePool}: its budgets let ${atATime} of ${countText(count, "drifted node")} go at a time`];
+  });
 }
 
 function nodesText(nodes: DiffNodes): string {
