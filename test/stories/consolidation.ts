@@ -117,11 +117,11 @@ export const consolidation: readonly Story[] = [
     run: async (cluster) => {
       const now = new Date(cluster.now());
       const schedule = `${now.getUTCMinutes()} ${now.getUTCHours()} * * *`;
-      const budgets = [{ nodes: "0", schedule, duration: "1h" }, { nodes: "100%" }];
+      const budgets = [{ nodes: "0", schedule, duration: "15m" }, { nodes: "100%" }];
       await halfEmpty(cluster, { spec: { disruption: { ...eager, budgets } } });
-      await cluster.pass(1_800);
+      await cluster.pass(600);
       expect(await nodesOf(cluster)).toHaveLength(2);
-      await cluster.until("one node is left", settled(cluster, 1), 2_700);
+      await cluster.until("one node is left", settled(cluster, 1), 900);
     },
   },
   {

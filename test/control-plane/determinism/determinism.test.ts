@@ -1,10 +1,8 @@
 import { expect, it } from "vitest";
+import { isLongTier } from "../../runs.ts";
 import { runScenario, type ScenarioOutcome } from "./scenario.ts";
 
-const size =
-  process.env["LONG"] === "1"
-    ? { nodes: 200, pods: 3_000, quietSeconds: 1_800 }
-    : { nodes: 10, pods: 60, quietSeconds: 600 };
+const size = isLongTier ? { nodes: 200, pods: 3_000, quietSeconds: 1_800 } : { nodes: 8, pods: 50, quietSeconds: 300 };
 
 /** Where two runs part, or undefined. */
 function firstDifference(a: ScenarioOutcome, b: ScenarioOutcome): string | undefined {
