@@ -7,17 +7,16 @@ const node = (price: string) => ({
   kind: "Node",
   metadata: { name: "n", labels: { [kwokLabels.instancePrice]: price } },
 });
-const pod = (phase: string) => ({
+const pod = (deletionTimestamp?: string) => ({
   apiVersion: "v1",
   kind: "Pod",
-  metadata: { name: "p" },
+  metadata: { name: "p", deletionTimestamp },
   spec: { containers: [{ resources: { requests: { cpu: "4", memory: "100G" } } }, {}] },
-  status: { phase },
 });
 
 describe("prices of a performance run", () => {
-  it("are those of all nodes, over the price of what running pods ask for", () => {
-    expect(priceOf([node("0.3"), node("0.1")], [pod("Running"), pod("Pending")], 7)).toEqual({
+  it("are those of all nodes, over the price of what pods that stay ask for", () => {
+    expect(priceOf([node("0.3"), node("0.1")], [pod(), pod("2026-01-01T00:00:00Z")], 7)).toEqual({
       at: 7,
       pricePerHour: 0.4,
       overBound: 2, // 4 cores at 0.025 and 100 GB at 0.001 are 0.2

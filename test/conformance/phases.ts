@@ -88,13 +88,13 @@ interface SampledPod extends KubeObject {
   readonly spec: {
     readonly containers: readonly { readonly resources?: { readonly requests?: Readonly<Record<string, string>> } }[];
   };
-  readonly status?: { readonly phase?: string };
 }
 
 export function priceOf(nodes: readonly KubeObject[], pods: readonly KubeObject[], at: number): PriceSample {
   const pricePerHour = sum(nodes, ({ metadata }) => Number(metadata.labels?.[kwokLabels.instancePrice] ?? 0));
-  const running = (pods as readonly SampledPod[]).filter(({ status }) => status?.phase === "Running");
-  const bound = sum(running, ({ spec }) => sum(spec.containers, ({ resources }) => requestsPrice(resources?.requests)));
+  // Also pods that do not run yet: the last of a phase may start after its last sample.
+  const staying = (pods as readonly SampledPod[]).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const bound = sum(staying, ({ spec }) => sum(spec.containers, ({ resources }) => requestsPrice(resources?.requests)));
   return { at, pricePerHour, overBound: bound === 0 ? 0 : pricePerHour / bound };
 }
 

@@ -167,8 +167,17 @@ export async function pendingThatFit(atRest: ClusterAtRest, waitedMs: number = u
     ...placements.flatMap(({ node, pods }) => pods.map((pod) => [nameOf(pod), `Node ${node}`] as const)),
     ...newNodes.flatMap(({ pool, pods }) => pods.map((pod) => [nameOf(pod), `a new node of ${pool}`] as const)),
   ]);
-  const fitting = waiting.filter((pod) => places.has(nameOf(pod)));
+  const fitting = waiting.filter((pod) => places.has(nameOf(pod)) && !(isSpread(pod) && hasNodesThatGo(atRest)));
   return [...unseen, ...fitting.map((pod) => `Pod ${nameOf(pod)} waits, though it fits ${places.get(nameOf(pod))}`)];
+}
+
+function isSpread({ spec }: StoredPod): boolean {
+  return (spec.topologySpreadConstraints ?? []).some(({ whenUnsatisfiable }) => whenUnsatisfiable === "DoNotSchedule");
+}
+
+/** The scheduler counts the domains of nodes that cannot be drained, a pass does not: the scheduler may refuse what it places. */
+function hasNodesThatGo({ record }: ClusterAtRest): boolean {
+  return record.all<StoredNode>(storages.nodes).some(({ metadata }) => metadata.deletionTimestamp !== undefined);
 }
 
 function isWaiting(pod: StoredPod): boolean {

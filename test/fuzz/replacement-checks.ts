@@ -89,7 +89,9 @@ export class ReplacementChecks {
     const record = this.#options.cloud.records().find(({ instance }) => instance.id === id);
     const command = record && this.#commands.find(({ claims }) => claims.includes(record.claimName));
     if (record === undefined || command === undefined || command.launched.includes(record)) return;
-    command.launched.push(record);
+    // An instance that vanished is launched again: a claim has the last one.
+    const earlier = command.launched.findIndex(({ claimName }) => claimName === record.claimName);
+    command.launched.splice(earlier < 0 ? command.launched.length : earlier, 1, record);
     if (command.launched.length < command.wanted) return;
     this.#checkPrice(command, record.instance.launchedAt);
     this.#checkInverse(command);

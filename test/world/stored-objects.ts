@@ -14,6 +14,7 @@ export const storages = {
   replicaSets: "replicasets.apps",
   budgets: "poddisruptionbudgets.policy",
   attachments: "volumeattachments.storage.k8s.io",
+  events: "events",
 } as const;
 
 type PutListener = (storage: string, object: KubeObject, old: KubeObject | undefined) => void;

@@ -44,6 +44,7 @@ function owed(objects: readonly KubeObject[], interruptionQueue = new Interrupti
     NodePool: storages.pools,
     NodeClaim: storages.claims,
     Node: storages.nodes,
+    Event: storages.events,
   };
   for (const object of objects)
     void stored.append({
@@ -72,6 +73,21 @@ describe("05:CP-T4 what is owed to nodes that should go", () => {
     expect(owed([pool({ replicas: 2 }), claim("a")])).toEqual(["static pool p has 1 of 2 nodes"]);
     expect(owed([pool({ replicas: 1 }), claim("a"), claim("b")])).toEqual(["static pool p has 2 of 1 nodes"]);
     expect(owed([pool({ replicas: 2, limits: { nodes: "1" } }), claim("a")])).toEqual([]);
+  });
+
+  it("03:SP-3 a static pool is short of nodes while the cloud has none", () => {
+    const outOfStock = (agoMs: number) =>
+      ({
+        apiVersion: "v1",
+        kind: "Event",
+        metadata: { name: "e" },
+        reason: "InsufficientCapacityError",
+        involvedObject: { name: "p-x" },
+        lastTimestamp: new Date(now - agoMs).toISOString(),
+      }) as KubeObject;
+    expect(owed([pool({ replicas: 2 }), claim("a"), outOfStock(60_000)])).toEqual([]);
+    expect(owed([pool({ replicas: 2 }), claim("a"), outOfStock(80_000)])).toEqual(["static pool p has 1 of 2 nodes"]);
+    expect(owed([pool({ replicas: 1 }), claim("a"), claim("b"), outOfStock(60_000)])).toHaveLength(1);
   });
 
   it("03:R-4 03:R-5 an unhealthy node goes, unless too many are", () => {

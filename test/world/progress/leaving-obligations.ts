@@ -12,6 +12,12 @@ type StoredClaim = KubeObject & NodeClaim;
 type StoredNode = KubeObject & Node;
 type StoredPool = KubeObject & NodePool;
 
+interface RecordedEvent {
+  readonly reason: string;
+  readonly involvedObject: { readonly name: string };
+  readonly lastTimestamp: string;
+}
+
 /** Watches may be late by three seconds, and a reconcile makes a few calls. */
 const soonMs = 10_000;
 /** Static pools look at cluster state once a minute. */
@@ -26,7 +32,7 @@ export function leavingObligations(claims: readonly StoredClaim[], cluster: Judg
   const pools = cluster.objects.all<StoredPool>(storages.pools);
   return [
     ...claims.flatMap((claim) => driftMark(claim, pools)),
-    ...(cluster.gates.StaticCapacity ? pools.flatMap((pool) => staticSize(pool, claims)) : []),
+    ...(cluster.gates.StaticCapacity ? pools.flatMap((pool) => staticSize(pool, claims, cluster)) : []),
     ...(cluster.gates.NodeRepair ? claims.flatMap((claim) => repair(claim, cluster)) : []),
     ...cluster.cloud.interruptionQueue.messages().map(({ id, kind, providerId }) => ({
       what: `${id} (${kind}) about ${providerId} is not handled`,
@@ -47,8 +53,8 @@ function driftMark(claim: StoredClaim, pools: readonly StoredPool[]): readonly O
   return [{ what: `NodeClaim ${name} is of an old template, but not drifted`, withinMs: soonMs }];
 }
 
-/** A static pool has the nodes it should have. (03:SP-3, SP-4) */
-function staticSize(pool: StoredPool, claims: readonly StoredClaim[]): readonly Obligation[] {
+/** A static pool has the nodes it should have, as far as the cloud has instances. (03:SP-3, SP-4) */
+function staticSize(pool: StoredPool, claims: readonly StoredClaim[], cluster: JudgedCluster): readonly Obligation[] {
   const { replicas, limits } = pool.spec;
   const { name, deletionTimestamp } = pool.metadata;
   if (replicas === undefined || deletionTimestamp !== undefined || !isStatusConditionTrue(pool, "Ready")) return [];
@@ -58,8 +64,20 @@ function staticSize(pool: StoredPool, claims: readonly StoredClaim[]): readonly 
   const replacing = staying.filter((claim) => isStatusConditionTrue(claim, "DisruptionReason")).length;
   const isShort = staying.length < replicas && own.length < most;
   const isSurplus = staying.length - replacing > replicas;
-  if (!isShort && !isSurplus) return [];
+  if (!isSurplus && (!isShort || wasOutOfStock(pool, cluster))) return [];
   return [{ what: `static pool ${name} has ${staying.length} of ${replicas} nodes`, withinMs: staticMs }];
+}
+
+/** Whether a launch for the pool has failed for want of capacity since it was last tried. Claims are named after their pool. */
+function wasOutOfStock({ metadata: { name } }: StoredPool, { objects, now }: JudgedCluster): boolean {
+  return objects
+    .all<KubeObject & RecordedEvent>(storages.events)
+    .some(
+      ({ reason, involvedObject, lastTimestamp }) =>
+        reason === "InsufficientCapacityError" &&
+        involvedObject.name.startsWith(`${name}-`) &&
+        now - Date.parse(lastTimestamp) < staticMs,
+    );
 }
 
 /** A node that was unhealthy for too long goes, unless too many are. (03:R-3 to R-5) */
