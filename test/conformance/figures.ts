@@ -75,8 +75,8 @@ export function page(figures: Figures): string {
 
 const phasesIntro = `## Phases of the performance suite
 
-CPU seconds and MB are what the suite read from the controller's metrics. Over bound: the nodes' price over that of exactly what the
-running pods ask for, when the phase ended.
+Both controllers one after the other on the same machine, beside work of the lowest priority. CPU seconds and MB are what the suite read from the
+controller's metrics. Over bound: the nodes' price over that of exactly what the pods that stay ask for, when the phase ended.
 `;
 
 function phaseRows([key, figures]: Row): readonly string[] {
