@@ -103,6 +103,26 @@ it("05 §5 --nodes are in the region of the simulated cloud, and the controller'
   expect([io.err(), io.code()]).toEqual(["", undefined]);
 });
 
+it("05 §5 the controller is in kube-system if asked for, and moves there from an earlier run's namespace", async () => {
+  const data = ["--plain-http", "--data-dir", join(folder, "moved")];
+  const pods = (namespace: string) =>
+    names(`/api/v1/namespaces/${namespace}/pods?labelSelector=app.kubernetes.io/name=karpenter`);
+  await up(fakeIo({ env }), data, async () => {
+    await until(async () => (await names("/apis/apps/v1/namespaces/karpenter/replicasets")).length === 1);
+    expect(await pods("karpenter")).toEqual(["karpenter-0"]);
+  });
+  const io = fakeIo({ env });
+  await up(io, [...data, "--controller-namespace", "kube-system"], async () => {
+    expect(io.out()).toContain("kubectl logs -n kube-system deploy/karpenter -f");
+    expect(await names("/apis/apps/v1/namespaces/kube-system/deployments")).toEqual(["karpenter"]);
+    expect(await pods("kube-system")).toEqual(["karpenter-0"]);
+    const log = "/api/v1/namespaces/kube-system/pods/karpenter-0/log";
+    await until(async () => (await (await ask(log)).text()).includes('"level":"INFO"'));
+    expect(await names("/apis/apps/v1/namespaces/karpenter/deployments")).toEqual([]);
+    await until(async () => (await pods("karpenter")).length === 0);
+  });
+});
+
 it("05 §5 a start, work and a clean stop log no error", async () => {
   const io = fakeIo({ env, files: { "quick.yaml": readFileSync("examples/quick-start.yaml", "utf8") } });
   let log = "";

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { knownRegions } from "../providers/aws/regions.ts";
-import { wholeNumberUpTo, withFileOptions } from "./common-options.ts";
+import { choiceOption, wholeNumberUpTo, withFileOptions } from "./common-options.ts";
+import { controllerNamespaces } from "./controller-namespaces.ts";
 import { exitCodes, type Io, withIo } from "./io.ts";
 import { type UntilStopped, untilSignal } from "./until-stopped.ts";
 import type { UpOptions } from "./up/up-options.ts";
@@ -9,8 +10,8 @@ const details = `
 One process: an API server, workload controllers, scheduler and kubelets, a simulated cloud, and Karpenter's controller,
 which launches nodes there for unschedulable pods. A KWOKNodeClass launches KWOK instance types, an EC2NodeClass EC2
 instance types in a simulated region; no account is needed and nothing costs money. The terminal shows what the
-controller does and why; for the full log run "kubectl logs -n karpenter karpenter-0". Nodes created with --nodes are not
-managed by Karpenter.
+controller does and why; for the full log run "kubectl logs -n karpenter deploy/karpenter", or with -n kube-system after
+--controller-namespace kube-system. Nodes created with --nodes are not managed by Karpenter.
 
 The kubeconfig is written once the control plane is ready, readable only by you; the token in it gives access. Without
 --kubeconfig the file is kubeconfig in $XDG_STATE_HOME/karpenter-ts (~/.local/state/karpenter-ts). Manifests of older
@@ -61,6 +62,9 @@ export function upCommand(
     )
     .option("--demo", "play a demo, then keep running")
     .option("--no-controller", "only the control plane: no Karpenter, no cloud")
+    .addOption(
+      choiceOption("--controller-namespace <name>", "where the controller's pod appears", controllerNamespaces),
+    )
     .option("--data-dir <path>", "save the cluster in this folder, and continue with what is there")
     .option("--recover", "with --data-dir: continue with the writes before the damage");
   return withFileOptions(command, { description: "manifests to start with; may be repeated" })

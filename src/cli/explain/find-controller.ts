@@ -2,25 +2,29 @@ import type { Pod } from "../../api/kubernetes/pod.ts";
 import { simulationAnnotations } from "../../api/labels.ts";
 import { type KubeObject, namespacedName } from "../../api/object.ts";
 import { builtInTypes } from "../../kube/resources.ts";
+import { controllerNamespaces } from "../controller-namespaces.ts";
 import type { LiveCluster } from "../live-cluster.ts";
 
 /** Where the running controller can be asked, or why it cannot be and what to do about it. */
 export type ControllerAddress = { readonly url: string } | { readonly because: string };
 
-/** Where charts install it. Pods of other namespaces may only claim to be it. */
-const namespaces = ["karpenter", "kube-system"];
 const labelSelector = "app.kubernetes.io/name=karpenter";
 const metricsPort = 8080;
 
 /** The controller's pod says where it listens in the sandbox; elsewhere its port has to be forwarded. */
 export async function findController({ kube }: Pick<LiveCluster, "kube">): Promise<ControllerAddress> {
   const lists = await Promise.all(
-    namespaces.map((namespace) => kube.list<KubeObject & Pod>(builtInTypes.Pod, { namespace, labelSelector })),
+    // Pods of other namespaces may only claim to be it.
+    controllerNamespaces.map((namespace) =>
+      kube.list<KubeObject & Pod>(builtInTypes.Pod, { namespace, labelSelector }),
+    ),
   );
   const running = lists.flatMap(({ items }) => items).filter(({ status }) => status?.phase === "Running");
   const [pod] = running;
   if (pod === undefined) {
-    return { because: `no running pod with the label ${labelSelector} is in namespace ${namespaces.join(" or ")}` };
+    return {
+      because: `no running pod with the label ${labelSelector} is in namespace ${controllerNamespaces.join(" or ")}`,
+    };
   }
   const url = running.map(({ metadata }) => metadata.annotations?.[simulationAnnotations.controllerUrl]).find(Boolean);
   if (url !== undefined) return { url };

@@ -25,7 +25,7 @@ Ctrl-C stops it; ${dataDir === undefined ? "nothing is saved" : `the cluster is 
 `;
 }
 
-function suggestedCommands({ controller, nodes, demo, filename }: UpOptions): readonly string[] {
+function suggestedCommands({ controller, controllerNamespace, nodes, demo, filename }: UpOptions): readonly string[] {
   if (!controller) {
     return [
       `kubectl get ${nodes > 0 ? "nodes" : "namespaces"}`,
@@ -38,6 +38,6 @@ function suggestedCommands({ controller, nodes, demo, filename }: UpOptions): re
     ...(isEmpty ? ["kubectl apply -f examples/quick-start.yaml   # a NodePool and fifty pods"] : []),
     "kubectl get nodeclaims,nodes",
     "kubectl get pods -A -o wide",
-    "kubectl logs -n karpenter -l app.kubernetes.io/name=karpenter -f",
+    `kubectl logs -n ${controllerNamespace} deploy/karpenter -f`,
   ];
 }

@@ -55,7 +55,7 @@ function startCluster(
   options: UpOptions,
   { io, version, folder }: { io: Io; version: string; folder: string },
 ): Promise<ControlPlane | Sandbox> {
-  const { dataDir, region } = options;
+  const { dataDir, region, controllerNamespace } = options;
   const controlPlaneOptions: ControlPlaneOptions = {
     realClock: systemClock(),
     token: randomBytes(24).toString("base64url"),
@@ -70,7 +70,12 @@ function startCluster(
     onInternalError: (error) => io.stderr(`error: internal error in the control plane: ${errorText(error)}\n`),
   };
   return options.controller
-    ? startSandbox({ ...controlPlaneOptions, version, region, print: io.stdout, isColoured: io.isTty })
+    ? startSandbox({
+        ...controlPlaneOptions,
+        ...{ version, region, controllerNamespace },
+        print: io.stdout,
+        isColoured: io.isTty,
+      })
     : startControlPlane(controlPlaneOptions);
 }
 

@@ -1,3 +1,5 @@
+import type { ControllerNamespace } from "../controller-namespaces.ts";
+
 /** The options of `karpenter up`, as commander reads them. */
 export interface UpOptions {
   readonly port: number;
@@ -8,6 +10,7 @@ export interface UpOptions {
   readonly speed: number;
   readonly region?: string;
   readonly controller: boolean;
+  readonly controllerNamespace: ControllerNamespace;
   readonly demo?: boolean;
   readonly filename?: readonly string[];
   readonly recursive?: boolean;

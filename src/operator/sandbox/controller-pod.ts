@@ -2,7 +2,6 @@ import type { KubeObject } from "../../api/object.ts";
 import { type DefaultInstanceOptions, defaultInstance, type SimulatedInstance } from "../../cloud/instance-source.ts";
 import { workloadLabels } from "../../control-plane/controllers/workloads/workload-labels.ts";
 
-export const controllerNamespace = "karpenter";
 const controllerName = "karpenter";
 const controlPlaneNodeName = "control-plane";
 const roleTaint = { key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" } as const;
@@ -20,16 +19,24 @@ export function controlPlaneInstance(options: DefaultInstanceOptions): Simulated
   };
 }
 
-const controllerPodKey = { name: `${controllerName}-0`, namespace: controllerNamespace };
 const selectorLabels = { "app.kubernetes.io/name": controllerName, "app.kubernetes.io/instance": controllerName };
 
+/** The label that the controller's objects have. */
+export const controllerSelector = `app.kubernetes.io/name=${controllerName}`;
+
+/** What the controller runs as, and where. */
+export interface ControllerIdentity {
+  readonly version: string;
+  readonly namespace: string;
+}
+
 /** The controller's Deployment as the chart would create it. */
-export function controllerDeployment(version: string): KubeObject {
+export function controllerDeployment({ version, namespace }: ControllerIdentity): KubeObject {
   const labels = { ...selectorLabels, "app.kubernetes.io/version": version };
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name: controllerName, namespace: controllerNamespace, labels },
+    metadata: { name: controllerName, namespace, labels },
     spec: {
       replicas: 1,
       selector: { matchLabels: selectorLabels },
@@ -39,12 +46,12 @@ export function controllerDeployment(version: string): KubeObject {
 }
 
 /** Its pod, with a name people can remember; the Deployment's ReplicaSet adopts it by its hash. `kubectl logs` shows our log. */
-export function controllerPod(version: string, hash: string): KubeObject {
+export function controllerPod({ version, namespace }: ControllerIdentity, hash: string): KubeObject {
   const labels = { ...selectorLabels, "app.kubernetes.io/version": version, [workloadLabels.podTemplateHash]: hash };
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { ...controllerPodKey, labels },
+    metadata: { name: `${controllerName}-0`, namespace, labels },
     spec: { ...podSpec(version), nodeName: controlPlaneNodeName },
   };
 }
@@ -67,7 +74,7 @@ function podSpec(version: string) {
   };
 }
 
-export function isControllerPod({ metadata }: KubeObject): boolean {
+export function isControllerPod({ metadata }: KubeObject, controllerNamespace: string): boolean {
   const { namespace, labels = {} } = metadata;
   return (
     namespace === controllerNamespace && Object.entries(selectorLabels).every(([key, value]) => labels[key] === value)

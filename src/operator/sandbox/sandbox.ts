@@ -30,9 +30,10 @@ import { type RunningServer, serveRoutes } from "../serve-routes.ts";
 import { wallClockBudget } from "../wall-clock-budget.ts";
 import { ActivityReporter } from "./activity-reporter.ts";
 import {
+  type ControllerIdentity,
   controllerDeployment,
-  controllerNamespace,
   controllerPod,
+  controllerSelector,
   controlPlaneInstance,
   isControllerPod,
 } from "./controller-pod.ts";
@@ -41,6 +42,8 @@ import { teeLogger } from "./tee-logger.ts";
 
 export interface SandboxOptions extends Omit<ControlPlaneOptions, "cloudInstances" | "logs"> {
   readonly version: string;
+  /** Where the controller's pod appears; the namespace has to exist. `karpenter` by default. */
+  readonly controllerNamespace?: string | undefined;
   /** Region of EC2NodeClasses; the catalogue's own by default. */
   readonly region?: string | undefined;
   /** Prints one line about what the controller does. */
@@ -75,10 +78,11 @@ const loopback = "127.0.0.1";
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   let created: { readonly cloud: SimulatedCloud; readonly logBuffer: LogBuffer } | undefined;
   const nodePlacement = simulatedPlacement(options.region);
+  const identity = { version: options.version, namespace: options.controllerNamespace ?? "karpenter" };
   const controlPlane = await startControlPlane({
     ...options,
     nodePlacement,
-    logs: (pod, request) => (isControllerPod(pod) ? created?.logBuffer.read(request) : undefined),
+    logs: (pod, request) => (isControllerPod(pod, identity.namespace) ? created?.logBuffer.read(request) : undefined),
     cloudInstances: async ({ api, random }) => {
       const { clock } = api;
       const cloud = new SimulatedCloud({ clock, random: random.fork("cloud") });
@@ -93,7 +97,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (created === undefined) throw new Error("the control plane did not ask for instances");
   const { cloud, logBuffer } = created;
   try {
-    await createController(controlPlane.api, options.version);
+    await createController(controlPlane.api, identity);
     const client = new InProcessClient(controlPlane.api, { fieldManager: "karpenter" });
     const { clock } = controlPlane.api;
     let explanations: RunningOperator["explanations"] | undefined;
@@ -110,6 +114,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const server = await serveExplanations(operator, {
       api: controlPlane.api,
       client,
+      namespace: identity.namespace,
       onError: options.onInternalError,
     });
     const close = async () => {
@@ -136,27 +141,44 @@ function causeIn(reply: Awaited<ReturnType<RunningOperator["explanations"]["pod"
 }
 
 /** The Deployment is made after its pod, so that no second pod is made. */
-async function createController(api: ApiServer, version: string): Promise<void> {
-  const deployment = controllerDeployment(version);
-  const { namespace } = deployment.metadata;
+async function createController(api: ApiServer, identity: ControllerIdentity): Promise<void> {
+  const deployment = controllerDeployment(identity);
+  const { namespace } = identity;
   const kind = api.kinds.get(builtInTypes.Deployment);
+  await removeOtherControllers(new InProcessClient(api), namespace);
   const defaulted = await ignoreKubeErrors(api.create(kind, deployment, { namespace, dryRun: true }), "already-exists");
   if (defaulted === undefined) return; // of an earlier run
   const hash = templateHash(recordAt(defaulted.object.spec, "template"));
-  await createObjects(api, [controllerPod(version, hash), deployment]);
+  await createObjects(api, [controllerPod(identity, hash), deployment]);
+}
+
+/** An earlier run may have had its controller in another namespace: there is only one. */
+async function removeOtherControllers(client: KubeClient, namespace: string): Promise<void> {
+  const { items } = await client.list(builtInTypes.Deployment, { labelSelector: controllerSelector });
+  const others = items.filter(({ metadata }) => metadata.name === "karpenter" && metadata.namespace !== namespace);
+  for (const { metadata } of others) {
+    const key = { name: metadata.name ?? "", namespace: metadata.namespace };
+    await ignoreKubeErrors(client.delete(builtInTypes.Deployment, key), "not-found");
+  }
 }
 
 /** Answers `karpenter explain` on this computer; the controller's pod says where. */
 async function serveExplanations(
   { explanations }: RunningOperator,
-  { api, client, onError }: Pick<Sandbox, "api" | "client"> & { readonly onError: (error: unknown) => void },
+  {
+    api,
+    client,
+    namespace,
+    onError,
+  }: Pick<Sandbox, "api" | "client"> &
+    Pick<ControllerIdentity, "namespace"> & { readonly onError: (error: unknown) => void },
 ): Promise<RunningServer> {
   const access = bearerAccess({ client, clock: api.clock });
   const routes = explainRoutes({ explanations, access });
   const server = await serveRoutes({ host: loopback, port: 0, routes, onError });
   const annotations = { [simulationAnnotations.controllerUrl]: `http://${loopback}:${server.port}` };
-  const { items } = await client.list(builtInTypes.Pod, { namespace: controllerNamespace });
-  for (const { metadata } of items.filter(isControllerPod)) {
+  const { items } = await client.list(builtInTypes.Pod, { namespace });
+  for (const { metadata } of items.filter((pod) => isControllerPod(pod, namespace))) {
     const patch = { kind: "merge", body: { metadata: { annotations } } } as const;
     const key = { name: metadata.name ?? "", namespace: metadata.namespace };
     await ignoreKubeErrors(client.patch(builtInTypes.Pod, key, patch), "not-found");
