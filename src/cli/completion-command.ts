@@ -3,8 +3,9 @@ import { type CompletedShell, completedShells, completionScripts } from "./compl
 import { type Io, withIo } from "./io.ts";
 
 const details = `
-The script completes commands, options, values, files and the contexts of the kubeconfig. It asks the program itself, so
-it stays right when the program is updated.
+The script completes commands, options, values, files and the contexts of the kubeconfig; after explain also namespaces
+and the names of pods, nodes and workloads of the cluster, if it answers within a second and a half. It asks the program
+itself, so it stays right when the program is updated.
 
 Exit codes: 0 printed, 2 the command line is wrong.
 

@@ -34,9 +34,13 @@ export interface OpenCluster {
 }
 
 /** Opens the cluster of a kubeconfig, found as kubectl finds it, or else the cluster this process runs in. */
-export async function openCluster(io: Pick<Io, "env">, { kubeconfig, context }: ClusterChoice): Promise<OpenCluster> {
+export async function openCluster(
+  io: Pick<Io, "env">,
+  { kubeconfig, context }: ClusterChoice,
+  { pluginTimeoutMs }: { readonly pluginTimeoutMs?: number | undefined } = {},
+): Promise<OpenCluster> {
   const clock = systemClock();
-  const host = systemHostEnvironment({ env: io.env, homeDir: homedir() });
+  const host = systemHostEnvironment({ env: io.env, homeDir: homedir(), pluginTimeoutMs });
   const connection = await loadConnection({ environment: host, clock, path: kubeconfig, context });
   const transports: ReturnType<typeof socketTransport>[] = [];
   const httpOptions = (options: ClusterClientOptions): HttpClientOptions => {
@@ -63,10 +67,20 @@ export async function openCluster(io: Pick<Io, "env">, { kubeconfig, context }: 
   };
 }
 
+interface ConnectOptions {
+  /** Of one request. */
+  readonly timeoutMs?: number;
+  /** Of a program that provides credentials. */
+  readonly pluginTimeoutMs?: number;
+}
+
 /** The default `Connect`: reads the kubeconfig and opens an HTTP client. */
-export function connectTo(io: Pick<Io, "env">, { timeoutMs = requestTimeoutMs } = {}): Connect {
+export function connectTo(
+  io: Pick<Io, "env">,
+  { timeoutMs = requestTimeoutMs, pluginTimeoutMs }: ConnectOptions = {},
+): Connect {
   return async (choice) => {
-    const cluster = await openCluster(io, choice);
+    const cluster = await openCluster(io, choice, { pluginTimeoutMs });
     const client = cluster.client({ userAgent: "karpenter", timeoutMs });
     return {
       ...cluster,

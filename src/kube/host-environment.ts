@@ -18,10 +18,16 @@ export interface CommandOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const pluginTimeoutMs = 60_000;
+const defaultPluginTimeoutMs = 60_000;
+
+export interface SystemHostOptions extends Pick<HostEnvironment, "env" | "homeDir"> {
+  /** How long a credential plugin may take; a minute by default. */
+  readonly pluginTimeoutMs?: number | undefined;
+}
 
 /** The host this process runs on. */
-export function systemHostEnvironment({ env, homeDir }: Pick<HostEnvironment, "env" | "homeDir">): HostEnvironment {
+export function systemHostEnvironment(host: SystemHostOptions): HostEnvironment {
+  const { env, homeDir, pluginTimeoutMs = defaultPluginTimeoutMs } = host;
   return {
     env,
     homeDir,

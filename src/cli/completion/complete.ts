@@ -1,4 +1,6 @@
 import type { Command, Option } from "commander";
+import { explainedKind } from "../explain/explain-target.ts";
+import type { WantedObjects } from "./object-names.ts";
 
 interface Candidate {
   readonly value: string;
@@ -12,6 +14,8 @@ export interface Completion {
   readonly paths?: "files" | "folders";
   /** Names that are looked up: the contexts of a kubeconfig, of this file if one was named. */
   readonly contexts?: { readonly kubeconfig: string | undefined };
+  /** Names that are looked up in a cluster; they follow on the part of the word before them. */
+  readonly objects?: WantedObjects & { readonly after: string };
 }
 
 const nothing: Completion = { candidates: [] };
@@ -36,8 +40,10 @@ interface CommandLine {
   readonly valueFor: Option | undefined;
   /** `--option=` where it is part of the word. */
   readonly prefix: string;
-  readonly argumentCount: number;
-  readonly kubeconfig: string | undefined;
+  /** Arguments before the word, without the names of commands. */
+  readonly args: readonly string[];
+  /** Values of options that take one, by their long name. */
+  readonly given: ReadonlyMap<string, string>;
 }
 
 function readLine(program: Command, words: readonly string[]): CommandLine {
@@ -46,25 +52,25 @@ function readLine(program: Command, words: readonly string[]): CommandLine {
   const last = joined.at(-1) ?? "";
   let command = program;
   let pending: Option | undefined;
-  let argumentCount = 0;
-  let kubeconfig: string | undefined;
+  const args: string[] = [];
+  const given = new Map<string, string>();
   for (const word of joined.slice(0, -1)) {
     const [flag = "", inline] = splitFlag(word);
     if (pending !== undefined) {
-      if (pending.long === "--kubeconfig") kubeconfig = word;
+      given.set(pending.long ?? "", word);
       pending = undefined;
     } else if (flag.startsWith("-")) {
       const option = optionOf(command, flag);
-      if (option?.long === "--kubeconfig") kubeconfig = inline ?? kubeconfig;
+      if (inline !== undefined) given.set(option?.long ?? "", inline);
       pending = option?.required === true && inline === undefined ? option : undefined;
     } else {
-      const next = argumentCount === 0 ? command.commands.find((one) => namesOf(one).includes(word)) : undefined;
-      if (next === undefined) argumentCount++;
+      const next = args.length === 0 ? command.commands.find((one) => namesOf(one).includes(word)) : undefined;
+      if (next === undefined) args.push(word);
       else command = next;
     }
   }
   const [flag = "", inline] = splitFlag(last);
-  const shared = { command, argumentCount, kubeconfig };
+  const shared = { command, args, given };
   if (pending !== undefined) return { ...shared, current: last === "=" ? "" : last, valueFor: pending, prefix: "" };
   const option = inline === undefined ? undefined : optionOf(command, flag);
   if (inline === undefined || option === undefined)
@@ -86,7 +92,8 @@ function namesOf(command: Command): readonly string[] {
 }
 
 /** Options after a dash; else subcommands and the values of arguments. */
-function wordsOf({ command, current, argumentCount }: CommandLine): Completion {
+function wordsOf(line: CommandLine): Completion {
+  const { command, current, args } = line;
   const help = command.createHelp();
   if (current.startsWith("-")) {
     const candidates = help
@@ -95,10 +102,11 @@ function wordsOf({ command, current, argumentCount }: CommandLine): Completion {
     const isLong = current.startsWith("--");
     return { candidates: candidates.filter(({ value }) => value !== "" && (!isLong || value.startsWith("--"))) };
   }
-  const commands = argumentCount > 0 ? [] : help.visibleCommands(command);
-  const argument =
-    command.registeredArguments[argumentCount] ?? command.registeredArguments.find((one) => one.variadic);
+  const commands = args.length > 0 ? [] : help.visibleCommands(command);
+  const argument = command.registeredArguments[args.length] ?? command.registeredArguments.find((one) => one.variadic);
+  const objects = explainedObjects(line);
   return {
+    ...(objects && { objects }),
     candidates: [
       ...commands.map((one) => ({ value: one.name(), description: one.summary() || one.description() })),
       ...(argument?.argChoices ?? []).map((value) => ({ value, description: "" })),
@@ -106,11 +114,41 @@ function wordsOf({ command, current, argumentCount }: CommandLine): Completion {
   };
 }
 
-function valuesOf(option: Option, { kubeconfig }: CommandLine): Completion {
+/** `explain pod NAME`, `explain pod NAMESPACE/NAME`, `explain node NAME`, `explain KIND/NAME`, `explain KIND NAME`. */
+function explainedObjects(line: CommandLine): Completion["objects"] {
+  const { command, current, args, given } = line;
+  if (["--filename", "--kustomize"].some((option) => given.has(option))) return undefined; // it is about files
+  const path = [command.parent?.name(), command.name()].join(" ");
+  const slash = current.indexOf("/") + 1;
+  const [before, after] = [current.slice(0, Math.max(slash - 1, 0)), current.slice(0, slash)];
+  if (path === "explain node" && args.length === 0 && slash === 0) return inCluster(line, "Node");
+  if (path === "explain pod" && args.length === 0) {
+    return inCluster(line, "Pod", { after, ...(slash > 0 && { namespace: before }) });
+  }
+  if (command.name() !== "explain") return undefined;
+  const [kind] = args;
+  if (args.length === 1 && kind !== undefined && slash === 0) return inCluster(line, explainedKind(kind));
+  return args.length === 0 && slash > 0 ? inCluster(line, explainedKind(before), { after }) : undefined;
+}
+
+function inCluster(
+  { given }: CommandLine,
+  kind: string,
+  { after = "", namespace = given.get("--namespace") }: { readonly after?: string; readonly namespace?: string } = {},
+): NonNullable<Completion["objects"]> {
+  const cluster = { kubeconfig: given.get("--kubeconfig"), context: given.get("--context") };
+  return { kind, cluster, namespace, after };
+}
+
+function valuesOf(option: Option, line: CommandLine): Completion {
   const [, placeholder = ""] = /[<[]([^>\]]+)[>\]]/.exec(option.flags) ?? [];
   const choices = option.argChoices ?? (placeholder.includes("|") ? placeholder.split("|") : undefined);
   if (choices !== undefined) return { candidates: choices.map((value) => ({ value, description: "" })) };
-  if (option.long === "--context") return { candidates: [], contexts: { kubeconfig } };
+  if (option.long === "--context") return { candidates: [], contexts: { kubeconfig: line.given.get("--kubeconfig") } };
+  const isOfCluster = line.command.options.some(({ long }) => long === "--context");
+  if (option.long === "--namespace" && isOfCluster) {
+    return { candidates: [], objects: { ...inCluster(line, "Namespace"), after: line.prefix } };
+  }
   if (placeholder === "boolean") return { candidates: ["true", "false"].map((value) => ({ value, description: "" })) };
   if (placeholder === "path" || placeholder === "file") return { candidates: [], paths: "files" };
   return placeholder === "folder" ? { candidates: [], paths: "folders" } : nothing;
