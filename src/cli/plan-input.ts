@@ -1,6 +1,8 @@
 import { type Finding, fileStartPosition } from "../api/manifest/finding.ts";
 import { AccessFailure, KubeConfigError } from "../kube/access-failure.ts";
 import { errorText } from "../util/error-text.ts";
+import { noPause, type Pause } from "../util/pause.ts";
+import { mapInSteps, runStepsWithPauses } from "../util/steps.ts";
 import { type Input, type InputOptions, readInput } from "./input.ts";
 import type { Io } from "./io.ts";
 import type { LiveReading, LiveSource } from "./live-cluster.ts";
@@ -16,6 +18,8 @@ export interface PlanInputOptions extends Omit<InputOptions, "cluster"> {
 export interface PlanInputContext {
   readonly io: Io;
   readonly nowMs: number;
+  /** Lets others have a turn while many objects are read. */
+  readonly pause?: Pause | undefined;
 }
 
 /** Reads everything a plan starts from: a live cluster, snapshots, manifests. */
@@ -34,13 +38,17 @@ export async function readPlanInput({ live, ...options }: PlanInputOptions, tool
 
 const clusterSource = "cluster";
 
-async function readLiveDocuments(live: LiveSource, { io, nowMs }: PlanInputContext): Promise<Omit<Input, "sources">> {
+async function readLiveDocuments(
+  live: LiveSource,
+  { io, nowMs, pause = noPause }: PlanInputContext,
+): Promise<Omit<Input, "sources">> {
   const [{ readLiveCluster }, { connectTo }] = await Promise.all([import("./live-cluster.ts"), import("./connect.ts")]);
   try {
     const cluster = await (live.connect ?? connectTo(io))(live);
     try {
       const reading = await readLiveCluster(cluster);
-      const objects = inOrderOfAge(reading.objects.flatMap((object) => projectObject(object) ?? []));
+      const projecting = mapInSteps(reading.objects, (object) => projectObject(object) ?? []);
+      const objects = inOrderOfAge((await runStepsWithPauses(projecting, pause)).flat());
       return {
         documents: objects.map((object) => objectDocument(object, clusterSource)),
         findings: forbiddenFindings(reading),

@@ -15,7 +15,7 @@ import { readyStaticPools, type StaticPool } from "../core/round/static-pools.ts
 import { selectUsablePools, type UnusablePoolReason } from "../core/round/usable-pools.ts";
 import type { Pool, SchedulingPolicy, SchedulingProblem } from "../core/scheduling/problem.ts";
 import type { Refusal } from "../core/scheduling/refusal.ts";
-import { runSteps } from "../util/steps.ts";
+import { forEachInSteps, runSteps, type Steps } from "../util/steps.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
 import { ClusterState } from "./cluster-state.ts";
 import { type DisruptionSources, disruptionSnapshotOf } from "./disruption-snapshot.ts";
@@ -90,7 +90,7 @@ export interface OpenScenario {
 
 export function openScenario(objects: readonly KubeObject[], options: ScenarioOptions): OpenScenario {
   const { labelPolicy, policy, seed } = options;
-  const { byKind, cluster, workloads, buffers, roundPods } = clusterScenarioOf(objects, options);
+  const { byKind, cluster, workloads, buffers, roundPods } = runSteps(clusterScenarioInSteps(objects, options));
   const nodePools = byKind.ofKind("NodePool");
   const { usable, unusable } = selectUsablePools(nodePools, options.served);
   const staticPools = readyStaticPools(nodePools, options.served);
@@ -137,7 +137,16 @@ export function disruptionScenarioOf(
   objects: readonly KubeObject[],
   options: DisruptionScenarioOptions,
 ): DisruptionSnapshot {
-  const { cluster, sources } = disruptionSourcesOf(objects, options);
+  return runSteps(disruptionScenarioInSteps(objects, options));
+}
+
+/** The same in short steps. */
+export function* disruptionScenarioInSteps(
+  objects: readonly KubeObject[],
+  options: DisruptionScenarioOptions,
+): Steps<DisruptionSnapshot> {
+  const { cluster, sources } = yield* disruptionSourcesInSteps(objects, options);
+  yield;
   return disruptionSnapshotOf(cluster, sources);
 }
 
@@ -145,10 +154,22 @@ export function disruptionScenarioOf(
 export function disruptionSourcesOf(
   objects: readonly KubeObject[],
   options: DisruptionScenarioOptions,
-): { readonly cluster: ClusterState; readonly sources: DisruptionSources } {
+): ClusterAndSources {
+  return runSteps(disruptionSourcesInSteps(objects, options));
+}
+
+interface ClusterAndSources {
+  readonly cluster: ClusterState;
+  readonly sources: DisruptionSources;
+}
+
+function* disruptionSourcesInSteps(
+  objects: readonly KubeObject[],
+  options: DisruptionScenarioOptions,
+): Steps<ClusterAndSources> {
   const { labelPolicy, nominated, served, nowMs, policy, seed, allowsSpotToSpot, mode } = options;
   const { allowsMultiReplacement = false } = options;
-  const { byKind, cluster, workloads, roundPods } = clusterScenarioOf(objects, options);
+  const { byKind, cluster, workloads, roundPods } = yield* clusterScenarioInSteps(objects, options);
   for (const { name, providerId } of cluster.nodes()) if (nominated.includes(name)) cluster.nominate(providerId);
   const managed = byKind.ofKind("NodePool").filter((pool) => isManagedPool(pool, served));
   const overlays = byKind.ofKind("NodeOverlay");
@@ -176,10 +197,11 @@ function withInstanceTypes(pools: readonly NodePool[], { typesFor }: ScenarioOpt
 }
 
 /** Cluster state with these objects, and the pods a round would place. */
-function clusterScenarioOf(objects: readonly KubeObject[], options: ScenarioOptions) {
+function* clusterScenarioInSteps(objects: readonly KubeObject[], options: ScenarioOptions) {
   const { labelPolicy, nowMs } = options;
   const byKind = new ObjectsByKind(objects);
-  const cluster = clusterStateOf(byKind, options);
+  yield;
+  const cluster = yield* clusterStateInSteps(byKind, options);
   const workloads = [...objects, ...(options.workloads ?? [])];
   const buffers = resolveBuffers(byKind.ofKind("CapacityBuffer"), {
     podTemplates: byKind.ofKind("PodTemplate"),
@@ -191,21 +213,20 @@ function clusterScenarioOf(objects: readonly KubeObject[], options: ScenarioOpti
     disruptionBudgets: byKind.ofKind("PodDisruptionBudget"),
     nowMs,
   });
-  return { byKind, cluster, workloads, buffers, roundPods: runSteps(collecting) };
+  return { byKind, cluster, workloads, buffers, roundPods: yield* collecting };
 }
 
 /** Any time will do: the clock of a scenario stands still. */
 const scenarioNominationMs = 20_000;
 
 /** Cluster state as it would be in a controller that has listed these objects. */
-function clusterStateOf(objects: ObjectsByKind, { served, nowMs }: ScenarioOptions): ClusterState {
+function* clusterStateInSteps(objects: ObjectsByKind, { served, nowMs }: ScenarioOptions): Steps<ClusterState> {
   const clock = new VirtualClock({ startAt: nowMs }); // nobody advances it: it stands still
   const cluster = new ClusterState({ clock, servedNodeClasses: served, nominationMs: scenarioNominationMs });
   const updates = stateUpdates(cluster);
-  const feed = <K extends StateKind>(kind: K): void => {
-    for (const object of objects.ofKind(kind)) updates[kind].changed(object);
-  };
-  for (const kind of stateKinds) feed(kind);
+  const feed = <K extends StateKind>(kind: K): Steps<void> =>
+    forEachInSteps(objects.ofKind(kind), (object) => updates[kind].changed(object));
+  for (const kind of stateKinds) yield* feed(kind);
   return cluster;
 }
 

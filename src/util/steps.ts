@@ -1,3 +1,5 @@
+import type { Pause } from "./pause.ts";
+
 /** Work as a generator: it yields between short steps, and the result does not depend on what happens in between. */
 export type Steps<Result> = Generator<void, Result, void>;
 
@@ -6,6 +8,16 @@ export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const turn = steps.next();
     if (turn.done === true) return turn.value;
+  }
+}
+
+/** Runs all steps and lets others have a turn in between. */
+export async function runStepsWithPauses<Result>(steps: Steps<Result>, pause: Pause): Promise<Result> {
+  for (;;) {
+    const turn = steps.next();
+    if (turn.done === true) return turn.value;
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
   }
 }
 

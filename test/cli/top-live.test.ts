@@ -228,6 +228,39 @@ describe("karpenter top in a terminal", () => {
     expect(screen.written.at(-1)).toBe(leaveScreen);
   });
 
+  /** A terminal on a cluster whose lists are answered by this function. */
+  function onCluster(list: () => Promise<never>) {
+    const screen = fakeTerminal();
+    const io = fakeIo({ isTty: true });
+    const { client, clock } = apiWorld();
+    const kube = { ...client, list, watch: client.watch.bind(client) } as unknown as typeof client;
+    const connect = async () => ({ kube, clock, server: "test", close: () => undefined });
+    const command = topCommand(io, { connect, terminal: screen.terminal });
+    const done = new Command("karpenter").addCommand(command).parseAsync(["top"], { from: "user" });
+    return { screen, io, done };
+  }
+
+  it("has a screen and keys from the start, while a large cluster is still being read", async () => {
+    const { screen, io, done } = onCluster(() => new Promise<never>(() => undefined));
+    const endsAt = performance.now() + 30_000; // modules are loaded in real time
+    while (screen.written.length < 2 && performance.now() < endsAt) await setImmediate();
+    expect(screen.written[0]).toBe(enterScreen);
+    expect(screen.written[1]).toContain("reading the cluster");
+    screen.handlers.input?.("q");
+    await done;
+    expect(screen.written.at(-1)).toBe(leaveScreen);
+    expect([io.code(), io.err()]).toEqual([undefined, ""]);
+  });
+
+  it("gives the terminal back before it says that the cluster cannot be read", async () => {
+    const { screen, io, done } = onCluster(() => Promise.reject(new Error("it is on fire")));
+    await done;
+    expect(screen.written.at(-1)).toBe(leaveScreen);
+    expect(screen.isClosed()).toBe(true);
+    expect(io.code()).toBe(1);
+    expect(io.err()).toContain("it is on fire");
+  });
+
   it("prints a table with --once", async () => {
     const world = apiWorld();
     await world.create<KubeObject>(node("node-a"));

@@ -1,3 +1,4 @@
+import { mapInSteps, runSteps, type Steps } from "../../util/steps.ts";
 import { groups } from "../labels.ts";
 import { isRecord } from "../object.ts";
 import type { FieldPath, Problem } from "../problem.ts";
@@ -17,16 +18,23 @@ import { incompletePodProblems, v1MistakeProblems } from "./unconverted-problems
 
 /** Converts a set of objects to v1 together, because kubelet settings, expiry and inline providers involve several. (01 §7) */
 export function toV1(objects: readonly unknown[], options: ConversionOptions): Conversion {
-  const works = objects.flatMap((object, input): readonly ObjectConversion[] =>
-    startConversion({ object, options }).map((started) => ({ ...started, input, changed: false })),
+  return runSteps(toV1InSteps(objects, options));
+}
+
+/** The same in short steps: the objects of a large cluster are many. */
+export function* toV1InSteps(objects: readonly unknown[], options: ConversionOptions): Steps<Conversion> {
+  const started = yield* mapInSteps(objects, (object, input): readonly ObjectConversion[] =>
+    startConversion({ object, options }).map((one) => ({ ...one, input, changed: false })),
   );
+  const works = started.flat();
   const pools = works.filter((work) => work.role === "pool");
   resolveAcrossDocuments(works, options);
   const poolObjects = pools.map((work) => work.draft.object);
   for (const work of works) if (work.role === "claim") convertClaim(work, { pools: poolObjects, options });
   const refused = new Set(works.filter((work) => work.draft.problems.length > 0).map((work) => work.input));
+  const accepted = works.filter((work) => !refused.has(work.input));
   return {
-    objects: works.filter((work) => !refused.has(work.input)).map(conversionResult),
+    objects: yield* mapInSteps(accepted, conversionResult),
     refused: works.filter((work) => refused.has(work.input)).map(conversionResult),
     warnings: works.flatMap(({ input, draft }) => draft.warnings.map((warning) => ({ ...warning, input }))),
     problems: works.flatMap(({ input, draft }) => draft.problems.map((problem) => ({ ...problem, input }))),

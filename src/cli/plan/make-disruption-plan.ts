@@ -4,7 +4,7 @@ import { sharedSimulator } from "../../core/disruption/shared-simulator.ts";
 import type { SearchBudget } from "../../core/disruption/simulator.ts";
 import type { DisruptionMode, DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import { withDisruptionConditions } from "../../core/scenario/complete-disruption-conditions.ts";
-import { disruptionScenarioOf } from "../../state/scenario.ts";
+import { disruptionScenarioInSteps } from "../../state/scenario.ts";
 import { runSteps, type Steps } from "../../util/steps.ts";
 import type { Io } from "../io.ts";
 import { type PlanOutcome, type PlanRequest, type PreparedPlan, preparePlan } from "./make-plan.ts";
@@ -53,7 +53,7 @@ export function* disruptionPlanInSteps(
   { mode, allowsSpotToSpot, allowsMultiReplacement = false, nominated }: DisruptionPlanChoices,
 ): Steps<DisruptionPlan> {
   const { nowMs } = options;
-  const snapshot = disruptionScenarioOf(withDisruptionConditions(objects, { ...catalogue, nowMs }), {
+  const snapshot = yield* disruptionScenarioInSteps(withDisruptionConditions(objects, { ...catalogue, nowMs }), {
     ...options,
     mode,
     allowsSpotToSpot,

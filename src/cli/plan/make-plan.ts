@@ -10,7 +10,9 @@ import { defaultSchedulingPolicy, type SchedulingProblem } from "../../core/sche
 import { solveInSteps } from "../../core/scheduling/solve.ts";
 import { type PlannedRound, planRounds } from "../../state/plan-rounds.ts";
 import type { Scenario, ScenarioOptions } from "../../state/scenario.ts";
+import { noPause, type Pause } from "../../util/pause.ts";
 import { Random } from "../../util/random.ts";
+import { runStepsWithPauses } from "../../util/steps.ts";
 import type { Input } from "../input.ts";
 import type { Io } from "../io.ts";
 import type { LiveSource } from "../live-cluster.ts";
@@ -20,12 +22,12 @@ import { readSchedulerConfigFile } from "../scheduler-config.ts";
 import { readDocuments } from "./documents.ts";
 import type { PlanProvider } from "./plan-choices.ts";
 import {
-  convertDocuments,
+  convertDocumentsInSteps,
   hasErrors,
   inferPlanProviders,
   type LocatedObject,
   type PlanPurpose,
-  prepareInput,
+  prepareInputInSteps,
 } from "./prepare-input.ts";
 import { priceWithoutJobs } from "./price-without-jobs.ts";
 import { progressBar } from "./progress-bar.ts";
@@ -64,6 +66,8 @@ export interface PlanRequest {
   readonly live?: LiveSource | undefined;
   /** What was read already; then neither files nor a cluster are read. */
   readonly input?: Input | undefined;
+  /** Lets others have a turn while a large input is prepared. */
+  readonly pause?: Pause | undefined;
 }
 
 /** A plan and what it was made from. */
@@ -138,13 +142,13 @@ export async function preparePlan(
   io: Io,
   purpose: PlanPurpose = "scheduling",
 ): Promise<PreparationOutcome> {
-  const { paths, kustomize = [], recursive, live } = request;
+  const { paths, kustomize = [], recursive, live, pause = noPause } = request;
   const clockMs = Date.now();
   const input =
     request.input ??
-    (await readPlanInput({ paths, kustomize, recursive, live, read: readDocuments }, { io, nowMs: clockMs }));
+    (await readPlanInput({ paths, kustomize, recursive, live, read: readDocuments }, { io, nowMs: clockMs, pause }));
   const nowMs = request.nowMs ?? (Date.parse(input.header?.time ?? "") || clockMs);
-  const converted = convertDocuments(input.documents);
+  const converted = await runStepsWithPauses(convertDocumentsInSteps(input.documents), pause);
   const given = converted.objects.map(({ object }) => object);
   const providers = providersOf(request, converted.objects);
   const prices = await readPriceBook(request.prices, io);
@@ -159,13 +163,14 @@ export async function preparePlan(
 
   const { catalogue } = opened;
   const config = await readSchedulerConfigFile(request.schedulerConfig, io);
-  const prepared = prepareInput(converted.objects, {
+  const steps = prepareInputInSteps(converted.objects, {
     ...{ catalogue, nowMs, purpose },
     replicas: request.replicas ?? "current",
     hasCluster: input.header !== undefined,
     // One round is what upstream decides on the objects as they are. A cluster's own classes and volumes are all there are.
     volumes: request.rounds === 1 ? undefined : { assumes: input.header === undefined },
   });
+  const prepared = await runStepsWithPauses(steps, pause);
   const findings = sortedFindings(
     [...input.findings, ...converted.findings, ...prepared.findings, ...config.findings, ...prices.findings],
     input.sources,

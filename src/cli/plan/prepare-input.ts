@@ -1,6 +1,6 @@
 import { Admission } from "../../api/admission.ts";
 import { type ConversionResult, sourcePath } from "../../api/conversion/conversion.ts";
-import { toV1 } from "../../api/conversion/to-v1.ts";
+import { toV1InSteps } from "../../api/conversion/to-v1.ts";
 import { karpenterKindOf } from "../../api/kinds/karpenter-kinds.ts";
 import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
 import { findingLocation, type ManifestDocument } from "../../api/manifest/document.ts";
@@ -8,7 +8,7 @@ import type { Finding } from "../../api/manifest/finding.ts";
 import { apiGroupOf, isRecord, type KubeObject, namespacedName } from "../../api/object.ts";
 import type { Problem } from "../../api/problem.ts";
 import { reviewNodePool } from "../../api/validation/node-pool.ts";
-import { completeObjects } from "../../core/scenario/complete-objects.ts";
+import { completeObjectsInSteps } from "../../core/scenario/complete-objects.ts";
 import { completeVolumes, type VolumeCompletionOptions } from "../../core/scenario/complete-volumes.ts";
 import { expandWorkloads } from "../../core/scenario/expand-workloads.ts";
 import type { InputNote } from "../../core/scenario/input-note.ts";
@@ -22,6 +22,7 @@ import type { ReplicaChoice } from "../../core/scenario/replica-range.ts";
 import { isNamespaced, type ScenarioKind, scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import { withoutNulls } from "../../core/scenario/without-nulls.ts";
 import { ObjectsByKind } from "../../state/objects-by-kind.ts";
+import { forEachInSteps, mapInSteps, runSteps, type Steps } from "../../util/steps.ts";
 import { defaultPool } from "./default-pool.ts";
 import { planProviders } from "./plan-choices.ts";
 import { type CatalogueRequest, type ProviderCatalogue, servedNodeClasses } from "./provider-catalogue.ts";
@@ -45,10 +46,13 @@ export interface LocatedObject {
 
 /** Step 1: converts documents to v1 and checks their shape. */
 export function convertDocuments(documents: readonly ManifestDocument[]): ConvertedInput {
-  const conversion = toV1(
-    documents.map(({ object }) => withoutNulls(object)),
-    { mode: "lenient" },
-  );
+  return runSteps(convertDocumentsInSteps(documents));
+}
+
+/** The same in short steps, for whoever has other things to do meanwhile. */
+export function* convertDocumentsInSteps(documents: readonly ManifestDocument[]): Steps<ConvertedInput> {
+  const given = yield* mapInSteps(documents, ({ object }) => withoutNulls(object));
+  const conversion = yield* toV1InSteps(given, { mode: "lenient" });
   const findings: Finding[] = [
     ...conversion.warnings.map(
       ({ input, ...warning }): Finding => ({
@@ -64,7 +68,7 @@ export function convertDocuments(documents: readonly ManifestDocument[]): Conver
   const ignoredKinds = new Map<string, number>();
   const notes: InputNote[] = [];
   const services: KubeObject[] = [];
-  for (const converted of conversion.objects) {
+  const review = (converted: ConversionResult): void => {
     const written = converted.object as KubeObject;
     const misnamed = scenarioKind(written) === undefined ? misnamedKindProblem(written, fields) : undefined;
     if (misnamed !== undefined) findings.push(asWarning(locatedFinding(misnamed, converted, documents)));
@@ -72,13 +76,14 @@ export function convertDocuments(documents: readonly ManifestDocument[]): Conver
       if (isService(written)) services.push(written);
       if (hasHiddenPodTemplate(written)) notes.push(hiddenTemplateNote(written));
       ignoredKinds.set(written.kind, (ignoredKinds.get(written.kind) ?? 0) + 1);
-      continue;
+      return;
     }
     const { object, problems } = readInputObject(written, fields);
     const one: LocatedObject = { object, findingFor: (problem) => locatedFinding(problem, converted, documents) };
     findings.push(...problems.map((problem) => unknownFieldAsWarning(one.findingFor(problem))));
     if (problems.every(({ code }) => code === "unknown-field")) objects.push(one);
-  }
+  };
+  yield* forEachInSteps(conversion.objects, review);
   return { objects, findings, ignoredKinds, notes, services };
 }
 
@@ -119,12 +124,15 @@ export interface PreparationContext {
 }
 
 /** Step 2: completes the objects as a cluster would, then validates them. */
-export function prepareInput(
+export function* prepareInputInSteps(
   converted: readonly LocatedObject[],
   { catalogue, nowMs, purpose, replicas, hasCluster, volumes }: PreparationContext,
-): PreparedInput {
+): Steps<PreparedInput> {
   const review = new InputReview(catalogue, purpose);
-  const admitted = converted.filter((one) => review.checkBeforeCompletion(one));
+  const admitted: LocatedObject[] = [];
+  yield* forEachInSteps(converted, (one) => {
+    if (review.checkBeforeCompletion(one)) admitted.push(one);
+  });
   const hasDefaultPool =
     purpose !== "disruption" && converted.every(({ object }) => scenarioKind(object) !== "NodePool");
   const given = withNodeClassReady(admitted.map(({ object }) => object));
@@ -138,9 +146,11 @@ export function prepareInput(
     const one = admitted[sourceIndex];
     if (one !== undefined) review.findings.push(one.findingFor(problem));
   }
+  yield;
   const sources = expanded.map(({ object }) => object);
   const admission = new PodAdmission(sources);
-  const completed = completeObjects(
+  yield;
+  const completed = yield* completeObjectsInSteps(
     sources,
     {
       typesFor: catalogue.typesFor,
@@ -151,13 +161,14 @@ export function prepareInput(
     },
     admission,
   );
+  yield;
   const withVolumes = volumes === undefined ? undefined : completeVolumes(completed, volumes);
   const objects = withVolumes?.objects ?? completed;
-  for (const [index, { sourceIndex }] of expanded.entries()) {
+  yield* forEachInSteps(expanded, ({ sourceIndex }, index) => {
     const object = objects[index];
     const one = admitted[sourceIndex];
     if (object !== undefined && one !== undefined) review.checkAfterCompletion(object, one);
-  }
+  });
   return {
     objects,
     workloads,

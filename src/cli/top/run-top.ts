@@ -2,12 +2,18 @@ import { setImmediate } from "node:timers/promises";
 import type { KubeObject } from "../../api/object.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Clock } from "../../util/clock.ts";
-import { timeSlicePause } from "../../util/pause.ts";
+import { type Pause, timeSlicePause } from "../../util/pause.ts";
 import { Random } from "../../util/random.ts";
 import { runSteps } from "../../util/steps.ts";
 import { connectTo } from "../connect.ts";
 import { exitCodes, type Io, usesColor } from "../io.ts";
-import { type LiveCluster, type LiveReading, type LiveSource, readLiveCluster } from "../live-cluster.ts";
+import {
+  type LiveCluster,
+  type LiveReading,
+  type LiveReadOptions,
+  type LiveSource,
+  readLiveCluster,
+} from "../live-cluster.ts";
 import { type PlanRequest, preparePlan } from "../plan/make-plan.ts";
 import { planOf } from "../plan/plan-or-report.ts";
 import { forbiddenAdvice, unreachableText } from "../plan-input.ts";
@@ -55,38 +61,41 @@ export async function showTopOfCluster(
   choices: TopChoices,
   { io, terminal }: TopDestination,
 ): Promise<void> {
-  const connection = await openTop(live, io);
-  if (connection === undefined) return;
-  const { cluster, reading } = connection;
+  let cluster: LiveCluster | undefined;
   try {
+    cluster = await orUnreadable((live.connect ?? connectTo(io))(live));
     const { kube, clock } = cluster;
-    const hidden = reading.forbidden.find(({ kind }) => kind === "Node");
-    if (hidden !== undefined) reportFailure(forbiddenText(hidden), io);
-    else if (terminal === undefined || !canWatch(kube)) await printTop(reading, { request, choices, clock, io });
-    else await watchTop({ reading, kube, terminal }, { request, choices, clock, io });
+    const context = { request, choices, clock, io };
+    if (terminal === undefined || !canWatch(kube)) await printTop(await readNodes(cluster), context);
+    else await watchTop({ cluster, kube, terminal }, context);
+  } catch (error) {
+    if (!(error instanceof UnreadableCluster)) throw error;
+    reportFailure(error.message, io);
   } finally {
-    cluster.close();
+    cluster?.close();
   }
+}
+
+/** There is nothing to show; the message says why, and how to check it. */
+class UnreadableCluster extends Error {}
+
+async function orUnreadable<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    throw new UnreadableCluster(unreachableText(error), { cause: error });
+  }
+}
+
+async function readNodes(cluster: LiveCluster, onProgress?: LiveReadOptions["onProgress"]): Promise<LiveReading> {
+  const reading = await orUnreadable(readLiveCluster(cluster, { ...(onProgress && { onProgress }) }));
+  const hidden = reading.forbidden.find(({ kind }) => kind === "Node");
+  if (hidden !== undefined) throw new UnreadableCluster(forbiddenText(hidden));
+  return reading;
 }
 
 function canWatch(kube: LiveCluster["kube"]): kube is WatchingClient {
   return kube.watch !== undefined;
-}
-
-/** Connects and reads everything once; undefined, and reported, if that fails. */
-async function openTop(
-  live: LiveSource,
-  io: Io,
-): Promise<{ readonly cluster: LiveCluster; readonly reading: LiveReading } | undefined> {
-  let cluster: LiveCluster | undefined;
-  try {
-    cluster = await (live.connect ?? connectTo(io))(live);
-    return { cluster, reading: await readLiveCluster(cluster) };
-  } catch (error) {
-    cluster?.close();
-    reportFailure(unreachableText(error), io);
-    return undefined;
-  }
 }
 
 /** What to show of a live cluster, and how. */
@@ -109,37 +118,60 @@ async function printTop({ objects, forbidden }: LiveReading, context: TopContext
 type WatchingClient = Pick<KubeClient, "list" | "watch">;
 
 interface TopConnection {
-  readonly reading: LiveReading;
+  readonly cluster: LiveCluster;
   readonly kube: WatchingClient;
   readonly terminal: Terminal;
 }
 
-/** Watches the cluster and draws what changes, until the user quits. */
-async function watchTop({ reading, kube, terminal }: TopConnection, context: TopContext): Promise<void> {
+/** Reads and watches the cluster and draws what changes, until the user quits. The screen is there from the start. */
+async function watchTop({ cluster, kube, terminal }: TopConnection, context: TopContext): Promise<void> {
   const { choices, clock, io } = context;
   const pause = timeSlicePause({ now: () => performance.now(), nextTurn: () => setImmediate() });
   const stop = new AbortController();
   const random = new Random("top"); // only spreads retries
-  const watched = new WatchedObjects({ kube, clock, random, pause, reading, onChange: () => screen.changed() });
+  const shown: { watched?: WatchedObjects; watching?: Promise<void>; notes: readonly string[]; progress: string } = {
+    notes: [],
+    progress: "reading the cluster",
+  };
+  const onChange = (): void => screen.changed();
+  const open = async (): Promise<void> => {
+    const reading = await readNodes(cluster, (kind, count) => {
+      shown.progress = `reading the cluster: ${countText(count, kind)}`;
+      onChange();
+    });
+    if (stop.signal.aborted) return;
+    shown.watched = new WatchedObjects({ kube, clock, random, pause, reading, onChange });
+    shown.watching = shown.watched.run(stop.signal);
+    shown.notes = reading.forbidden.map(forbiddenText);
+    onChange();
+  };
+  const ready = open();
+  ready.catch(() => undefined); // the screen throws it, unless the user has quit before
   const screen = new TopScreen({
-    ...{ terminal, clock, pause, color: usesColor(io), sort: choices.sort },
-    source: { objects: () => watched.objects(), status: () => watched.status },
-    study: (objects) => studyOf(objects, context),
-    notes: reading.forbidden.map(forbiddenText),
+    ...{ terminal, clock, pause, ready, color: usesColor(io), sort: choices.sort },
+    source: {
+      objects: () => shown.watched?.objects() ?? [],
+      status: () => (shown.watched === undefined ? shown.progress : shown.watched.status),
+    },
+    study: (objects) => studyOf(objects, context, pause),
+    notes: () => shown.notes,
   });
-  const watching = watched.run(stop.signal);
   try {
     await screen.run();
   } finally {
     stop.abort();
-    await watching;
+    await shown.watching;
   }
 }
 
 /** Nodes are shown even where the objects of the cluster do not allow a plan; a note says what is missing then. */
-async function studyOf(objects: readonly KubeObject[], { request, choices, clock, io }: TopContext): Promise<TopStudy> {
+async function studyOf(
+  objects: readonly KubeObject[],
+  { request, choices, clock, io }: TopContext,
+  pause?: Pause,
+): Promise<TopStudy> {
   const live = { connect: recordedCluster(objects, clock) };
-  const outcome = await preparePlan({ ...request, live }, { ...io, isTty: false }, "disruption");
+  const outcome = await preparePlan({ ...request, live, pause }, { ...io, isTty: false }, "disruption");
   if (outcome.kind !== "prepared") return { notes: [unpreparedText(outcome)] };
   return { steps: topFindingsOf(outcome.prepared, { allowsSpotToSpot: choices.spotToSpot }), notes: [] };
 }

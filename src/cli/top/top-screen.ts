@@ -6,6 +6,7 @@ import type { Steps } from "../../util/steps.ts";
 import type { NodePriceOf } from "./node-prices.ts";
 import { PodUse } from "./pod-use.ts";
 import { lastScroll, renderTopFrame } from "./render-top-frame.ts";
+import { sortedRows } from "./sort-rows.ts";
 import { drawFrame, enterScreen, leaveScreen, type Terminal } from "./terminal.ts";
 import { noTopFindings, type TopFindings } from "./top-findings.ts";
 import { afterKey, type TopScreenState, terminalKeys } from "./top-screen-state.ts";
@@ -27,17 +28,21 @@ export interface TopLiveOptions {
   readonly terminal: Terminal;
   readonly source: WatchedSource;
   readonly study: (objects: readonly KubeObject[]) => Promise<TopStudy>;
+  /** Resolves once the cluster has been read; if it cannot be, the screen is left and the error thrown. */
+  readonly ready: Promise<void>;
   readonly clock: Clock;
   readonly pause: Pause;
   readonly color: boolean;
   readonly sort: TopScreenState["sort"];
-  readonly notes: readonly string[];
+  readonly notes: () => readonly string[];
 }
 
 /** Changes are drawn together: nobody reads faster. */
 const redrawMs = 500;
 /** Ages and reasons change without events. */
 const refreshMs = 5_000;
+/** At most a fifth of the time is spent on reading many objects: the rest is for keys and watches. */
+const restPerRead = 4;
 /** Reasons are found out again this long after the last time, or ten times as long as it took. */
 const studyMs = 10_000;
 
@@ -85,17 +90,18 @@ export class TopScreen {
   /** Draws now, and again when something has changed or time has passed. */
   #refresh(): void {
     const { clock } = this.#options;
-    let sinceMs = refreshMs;
+    let readAt = Number.NEGATIVE_INFINITY;
     const tick = (): void => {
       if (this.#stop.signal.aborted) return;
-      sinceMs += redrawMs;
-      if (this.#isChanged || sinceMs >= refreshMs) {
-        sinceMs = 0;
+      const startedAt = clock.now();
+      if (this.#isChanged || startedAt - readAt >= refreshMs) {
+        readAt = startedAt;
         this.#isChanged = false;
         this.#readView();
         this.#draw();
       }
-      this.#timer = clock.setTimer(redrawMs, tick);
+      const restMs = restPerRead * (clock.now() - startedAt);
+      this.#timer = clock.setTimer(Math.max(redrawMs, restMs), tick);
     };
     tick();
   }
@@ -108,7 +114,7 @@ export class TopScreen {
       use: this.#use,
       nowMs: clock.now(),
       sort: this.#state.sort,
-      notes: [...notes, ...this.#notes],
+      notes: [...notes(), ...this.#notes],
     });
   }
 
@@ -134,12 +140,15 @@ export class TopScreen {
     }
     const isSorted = next.sort !== this.#state.sort;
     this.#state = next;
-    if (isSorted) this.#readView();
+    if (isSorted && this.#view !== undefined) {
+      this.#view = { ...this.#view, rows: sortedRows(this.#view.rows, next.sort) };
+    }
   }
 
   /** Finding out why nodes stay may take long; it yields to keys and watches, and never runs twice at once. */
   async #studyAgainAndAgain(): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, ready } = this.#options;
+    await ready;
     while (!this.#stop.signal.aborted) {
       const startedAt = clock.now();
       try {

@@ -2,6 +2,7 @@ import type { DaemonSet } from "../../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { finalizers } from "../../api/labels.ts";
 import { type KubeObject, namespaceOf, type ObjectMeta } from "../../api/object.ts";
+import { mapInSteps, runSteps, type Steps } from "../../util/steps.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
 import { type CompletionContext, completeNodesAndClaims } from "./complete-nodes.ts";
 import { PodCompletion } from "./complete-pods.ts";
@@ -20,10 +21,19 @@ export function completeObjects(
   context: CompletionContext,
   admission: PodAdmission = new PodAdmission(objects),
 ): readonly KubeObject[] {
+  return runSteps(completeObjectsInSteps(objects, context, admission));
+}
+
+/** The same in short steps. */
+export function* completeObjectsInSteps(
+  objects: readonly KubeObject[],
+  context: CompletionContext,
+  admission: PodAdmission,
+): Steps<readonly KubeObject[]> {
   const all = [...objects, ...missingNamespaces(objects)];
   const pods = new PodCompletion(admission);
   let ordinal = 0;
-  const named = all.map((object) => {
+  const named = yield* mapInSteps(all, (object) => {
     const kind = scenarioKind(object);
     if (kind === undefined) return object;
     const createdMs = kind === "Pod" && context.hasNewPods === true ? context.nowMs : ordinal * 1_000;
