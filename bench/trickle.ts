@@ -21,21 +21,24 @@ interface TrickleOptions {
   readonly bootMs: MsRange;
   readonly seed: string;
   readonly nominatePods: boolean;
+  /** The longest a batch window lasts. */
+  readonly batchMaxMs: number;
 }
 
 const patienceMs = 900_000;
 
 /** A workload that trickles in, on the virtual clock: what the cluster ends at, over the resource bound. */
-async function trickle({ phase, podsPerSecond, bootMs, seed, nominatePods }: TrickleOptions) {
+async function trickle({ phase, podsPerSecond, bootMs, seed, nominatePods, batchMaxMs }: TrickleOptions) {
   const world = await testWorld({ seed, simulation: { bootMs } });
   const { client, clock } = world;
   const lines: LogLine[] = [];
   world.startCluster();
-  world.startOperator("bench", { log: recordingLog(lines), settings: { ...defaultSettings, nominatePods } });
+  const settings = { ...defaultSettings, nominatePods, batchMaxMs };
+  world.startOperator("bench", { log: recordingLog(lines), settings });
   await clock.advance(5_000);
   const startedAt = clock.now();
   const pods = arrivalOrder(kwokPhases[phase] ?? []);
-  await createObjects(client, (mixedObjects as readonly KubeObject[]).slice(0, 2));
+  await createObjects(client, (mixedObjects as readonly KubeObject[]).slice(0, 2).map(withoutDisruption));
   await arrive(pods, { client, clock, podsPerSecond });
   while (!(await areAllRunning(client, pods.length))) {
     await clock.advance(1_000);
@@ -50,6 +53,13 @@ async function trickle({ phase, podsPerSecond, bootMs, seed, nominatePods }: Tri
   await world.stop();
   const overBound = price / requestsBound(pods);
   return { pods: pods.length, seconds, nodes, price, overBound, rounds: rounds.join(", ") };
+}
+
+/** Pods have no owner that would make them again: what scaling out costs is measured before any is moved. */
+function withoutDisruption(object: KubeObject): KubeObject {
+  if (object.kind !== "NodePool") return object;
+  const disruption = { consolidationPolicy: "WhenEmpty", consolidateAfter: "Never" };
+  return { ...object, spec: { ...(object.spec as object), disruption } };
 }
 
 const concurrentDeployments = 5;
@@ -102,6 +112,7 @@ const { values, positionals } = parseArgs({
     boot: { type: "string", default: "8000-15000" },
     seed: { type: "string", default: "bench" },
     "no-nominations": { type: "boolean", default: false },
+    "batch-max": { type: "string", default: String(defaultSettings.batchMaxMs) },
   },
 });
 const [leastMs = 0, mostMs = leastMs] = values.boot.split("-").map(Number);
@@ -112,6 +123,7 @@ for (const phase of positionals.length > 0 ? positionals : Object.keys(bars)) {
     bootMs: [leastMs, mostMs],
     seed: values.seed,
     nominatePods: !values["no-nominations"],
+    batchMaxMs: Number(values["batch-max"]),
   });
   const { overBound = Number.POSITIVE_INFINITY, nodes } = bars[phase] ?? {};
   show(`${phase}: ${figures.pods} pods, ${values.rate} a second, machines that boot in ${values.boot} ms`, [
