@@ -77,6 +77,16 @@ describe("the form of input objects", () => {
       { ...deployment, spec: { ...deployment.spec, replicas: 100_001 } },
       ["spec.replicas too-large"],
     ],
+    [
+      "too many replicas of a ReplicationController",
+      workload("ReplicationController", { replicas: 100_001, template: labelled }, "v1"),
+      ["spec.replicas too-large"],
+    ],
+    [
+      "a ReplicationController without template",
+      workload("ReplicationController", { selector: { app: "web" } }, "v1"),
+      ["spec.template required"],
+    ],
     ["a Deployment without selector", workload("Deployment", { template: labelled }), ["spec.selector required"]],
     [
       "a StatefulSet with an empty selector",
