@@ -97,7 +97,10 @@ async function apply(client: KubeClient, object: KubeObject): Promise<void> {
   } catch (error) {
     if (!isKubeError(error, "invalid")) throw error;
     await client.delete(typeFor(object), keyFor(object), { propagation: "Background" });
-    await client.patch(typeFor(object), keyFor(object), patch);
+    await client.patch(typeFor(object), keyFor(object), patch).catch((again: unknown) => {
+      // A pod in its grace period cannot be replaced yet: this person gives up.
+      if (!isKubeError(again, "invalid")) throw again;
+    });
   }
 }
 
