@@ -232,12 +232,40 @@ describe("03 §10.2-5 the way to a repacked cluster", () => {
     hasBudget: fc.boolean(),
   });
 
-  function objectsOf({
-    nodes: drafts,
-    budgets,
-    pending,
-    hasBudget,
-  }: typeof drawn extends fc.Arbitrary<infer T> ? T : never) {
+  type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never;
+
+  /** Three nodes whose pods need three of the same types: their prices, added up in another order, differ in the last digit. */
+  const sameAgain: Drawn = {
+    nodes: [
+      {
+        ...{ pool: "one", type: "cpu-4", zone: "a", capacityType: "on-demand" },
+        pods: [{ cpu: "3", app: "db", isApart: true, isSpread: false }],
+      },
+      {
+        ...{ pool: "one", type: "cpu-4", zone: "a", capacityType: "spot" },
+        pods: [
+          { cpu: "3", app: "web", isApart: false, isSpread: false },
+          { cpu: "1", app: "db", isApart: true, isSpread: false },
+        ],
+      },
+      {
+        ...{ pool: "one", type: "cpu-2", zone: "a", capacityType: "spot" },
+        pods: [
+          { cpu: "200m", app: "db", isApart: false, isSpread: false },
+          { cpu: "1", app: "db", isApart: false, isSpread: false },
+        ],
+      },
+      { pool: "two", type: "cpu-8", zone: "a", capacityType: "spot", pods: [] },
+    ],
+    budgets: ["50%", "100%"],
+    pending: [
+      { cpu: "3", app: "web", isApart: false, isSpread: false },
+      { cpu: "4", app: "web", isApart: false, isSpread: false },
+    ],
+    hasBudget: false,
+  };
+
+  function objectsOf({ nodes: drafts, budgets, pending, hasBudget }: Drawn) {
     const podOf = ({
       cpu,
       app: of,
@@ -329,7 +357,7 @@ describe("03 §10.2-5 the way to a repacked cluster", () => {
         const again = planFor(objects, { allowsSpotToSpot: true });
         expect(stepTexts(again)).toEqual(stepTexts(plan));
       }),
-      { numRuns: runs(2_000) },
+      { numRuns: runs(2_000), examples: [[sameAgain]] },
     );
     expect(stepCount).toBeGreaterThan(0);
   });

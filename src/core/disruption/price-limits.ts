@@ -16,7 +16,7 @@ export type PriceLimits =
 export function dividedPrice(nodes: readonly PlannedNode[], price: number, policy: LabelPolicy): PriceLimits {
   const least = nodes.map((node) => leastLaunchPrice(node, policy));
   const sum = total(least);
-  if (!(sum < price)) return { kind: "too-dear", least };
+  if (!isLess(sum, price)) return { kind: "too-dear", least };
   const share = (one: number): number => (sum > 0 ? one / sum : 1 / nodes.length);
   return { kind: "within", limits: least.map((one) => one + (price - sum) * share(one)) };
 }
@@ -26,7 +26,7 @@ export function areCheaperTogether(nodes: readonly PlannedNode[], price: number,
   const worst = nodes.map(({ instanceTypes, requirements }) =>
     Math.max(...instanceTypes.map((type) => worstLaunchPrice(type, requirements, policy))),
   );
-  return total(worst) < price;
+  return isLess(total(worst), price);
 }
 
 /** The lowest price at which enough types for its minValues can be launched; minValues that cannot be met are judged elsewhere. */
@@ -40,6 +40,11 @@ function leastLaunchPrice({ instanceTypes, requirements }: PlannedNode, policy: 
   );
   const needed = flexible.kind === "satisfied" ? Math.max(1, flexible.needed) : 1;
   return byPrice[needed - 1]?.price ?? Number.POSITIVE_INFINITY;
+}
+
+/** The same prices add up to other numbers in another order: a difference in the last digits is none. */
+function isLess(sum: number, price: number): boolean {
+  return sum < price * (1 - 1e-9);
 }
 
 function total(prices: readonly number[]): number {

@@ -54,6 +54,8 @@ export class VerdictMemory {
   /** Since the memory was last emptied; what no verdict needs is dropped. */
   #changes: RoomChange[] = [];
   #dropped = 0;
+  /** The last sweep had commands: what it found after them counts the capacity of their nodes otherwise than a cluster without these. */
+  #hasRemoved = false;
 
   /** For one sweep over a snapshot; undefined if this simulator cannot say what its simulations have in common. */
   *open(snapshot: DisruptionSnapshot, simulator: DisruptionSimulator): Steps<SweepMemory | undefined> {
@@ -69,11 +71,12 @@ export class VerdictMemory {
       rooms.set(existing.name, new NodeRoom(existing, base.placedPods.get(existing.name)));
     });
     const changes = yield* roomChanges(this.#rooms, rooms);
-    const isOtherCapacity = inputs.isCapacityShared && changes.length > 0;
+    const isOtherCapacity = inputs.isCapacityShared && (changes.length > 0 || this.#hasRemoved);
     if (this.#inputs === undefined || !areSameInputs(this.#inputs, inputs) || isOtherCapacity) this.#clear();
     else for (const change of changes) this.#changes.push(change);
     this.#inputs = inputs;
     this.#rooms = rooms;
+    this.#hasRemoved = false;
     yield* this.#forgetGone(snapshot);
     return {
       recall: (candidate) => this.#recall(candidate, base),
@@ -124,6 +127,7 @@ export class VerdictMemory {
 
   /** A node goes, and others take its pods: what comes later in the sweep is about the cluster without it. */
   #removed(node: string, placements: readonly ExistingNodePlacement[]): void {
+    this.#hasRemoved = true;
     if (this.#inputs?.isCapacityShared) this.#verdicts.clear();
     this.#change(node, undefined);
     for (const { node: name, pods } of placements) {
