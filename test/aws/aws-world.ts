@@ -1,3 +1,4 @@
+import { afterEach } from "vitest";
 import type { Ec2NodeClass } from "../../src/api/kinds/ec2-node-class.ts";
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import { labels } from "../../src/api/labels.ts";
@@ -29,6 +30,19 @@ export interface AwsWorldOptions {
   readonly wrapController?: (controller: Controller) => Controller;
   /** Which of the provider's controllers run; all, unless given. */
   readonly runs?: (controller: Controller) => boolean;
+}
+
+/** Opens worlds for the tests of a file; each is stopped after its test. */
+export function opensAwsWorlds(): (options?: AwsWorldOptions) => Promise<AwsWorld> {
+  const worlds: AwsWorld[] = [];
+  afterEach(async () => {
+    for (const world of worlds.splice(0)) await world.stop();
+  });
+  return async (options = {}) => {
+    const world = await awsWorld(options);
+    worlds.push(world);
+    return world;
+  };
 }
 
 /** The AWS provider with its controllers over the fake account, and an EC2NodeClass `web` that is ready. */

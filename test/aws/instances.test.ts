@@ -1,24 +1,14 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import { annotations, awsLabels, labels, resources } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { CloudError } from "../../src/cloud/cloud-error.ts";
 import type { Instance } from "../../src/cloud/cloud-provider.ts";
 import { karpenterTypes } from "../../src/kube/resources.ts";
-import { type AwsWorld, type AwsWorldOptions, awsWorld, launchedClaim, storeClaim } from "./aws-world.ts";
+import { launchedClaim, opensAwsWorlds, storeClaim } from "./aws-world.ts";
 import { nodeClassManifest } from "./node-class-world.ts";
 
-let world: AwsWorld | undefined;
-
-async function open(options: AwsWorldOptions = {}): Promise<AwsWorld> {
-  world = await awsWorld(options);
-  return world;
-}
-
-afterEach(async () => {
-  await world?.stop();
-  world = undefined;
-});
+const open = opensAwsWorlds();
 
 const requirements = [
   { key: labels.instanceType, operator: "In" as const, values: ["m5.large"] },

@@ -1,20 +1,10 @@
 import type { CreateFleetCommandInput, CreateLaunchTemplateCommandInput } from "@aws-sdk/client-ec2";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { annotations, awsLabels, awsZoneId, labels, resources } from "../../src/api/labels.ts";
 import { CloudError } from "../../src/cloud/cloud-error.ts";
-import { type AwsWorld, type AwsWorldOptions, awsWorld } from "./aws-world.ts";
+import { type AwsWorld, opensAwsWorlds } from "./aws-world.ts";
 
-let world: AwsWorld | undefined;
-
-async function open(options: AwsWorldOptions = {}): Promise<AwsWorld> {
-  world = await awsWorld(options);
-  return world;
-}
-
-afterEach(async () => {
-  await world?.stop();
-  world = undefined;
-});
+const open = opensAwsWorlds();
 
 const isIn = (key: string, ...values: string[]) => ({ key, operator: "In" as const, values });
 const onDemand = isIn(labels.capacityType, "on-demand");

@@ -1,20 +1,10 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { labels } from "../../src/api/labels.ts";
 import { karpenterTypes } from "../../src/kube/resources.ts";
-import { type AwsWorld, type AwsWorldOptions, awsPool, awsWorld } from "./aws-world.ts";
+import { type AwsWorld, awsPool, opensAwsWorlds } from "./aws-world.ts";
 import { nodeClassManifest } from "./node-class-world.ts";
 
-let world: AwsWorld | undefined;
-
-async function open(options: AwsWorldOptions = {}): Promise<AwsWorld> {
-  world = await awsWorld(options);
-  return world;
-}
-
-afterEach(async () => {
-  await world?.stop();
-  world = undefined;
-});
+const open = opensAwsWorlds();
 
 const offeringLabels = ["instance_type", "capacity_type", "zone"];
 const available = (one: AwsWorld) => one.gauge("cloudprovider_instance_type_offering_available", offeringLabels);

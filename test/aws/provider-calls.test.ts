@@ -1,5 +1,5 @@
 import type { CreateFleetCommandInput } from "@aws-sdk/client-ec2";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import { awsLabels, labels } from "../../src/api/labels.ts";
 import { CloudError } from "../../src/cloud/cloud-error.ts";
@@ -8,19 +8,9 @@ import { karpenterTypes } from "../../src/kube/resources.ts";
 import { planLaunch } from "../../src/providers/aws/launch/launch-plan.ts";
 import { SubnetAddresses } from "../../src/providers/aws/node-class/subnet-addresses.ts";
 import { recordingLog } from "../world/recording-log.ts";
-import { type AwsWorld, type AwsWorldOptions, awsPool, awsWorld, inLarge, launchedClaim } from "./aws-world.ts";
+import { type AwsWorld, type AwsWorldOptions, awsPool, inLarge, launchedClaim, opensAwsWorlds } from "./aws-world.ts";
 
-let world: AwsWorld | undefined;
-
-async function open(options: AwsWorldOptions = {}): Promise<AwsWorld> {
-  world = await awsWorld(options);
-  return world;
-}
-
-afterEach(async () => {
-  await world?.stop();
-  world = undefined;
-});
+const open = opensAwsWorlds();
 
 /** No controller runs any more: the class says what a test writes. */
 async function openStill(options: AwsWorldOptions = {}): Promise<AwsWorld> {

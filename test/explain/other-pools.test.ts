@@ -74,8 +74,20 @@ describe("a static pool", () => {
   });
 });
 
+const ec2Ref = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
+const ec2Class = {
+  apiVersion: "karpenter.k8s.aws/v1",
+  kind: "EC2NodeClass",
+  metadata: { name: "default" },
+  spec: {
+    role: "nodes",
+    amiSelectorTerms: [{ alias: "al2023@latest" }],
+    subnetSelectorTerms: [{ tags: { a: "b" } }],
+    securityGroupSelectorTerms: [{ tags: { a: "b" } }],
+  },
+};
+
 describe("a node class that is not ready", () => {
-  const ec2Ref = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
   const lastTransitionTime = "2026-01-15T12:00:00Z";
   const conditions = [
     { type: "Ready", status: "False", reason: "UnhealthyDependents", message: "", lastTransitionTime },
@@ -94,18 +106,7 @@ describe("a node class that is not ready", () => {
       message: "SubnetSelector did not match any Subnets",
     },
   ];
-  const nodeClass: KubeObject = {
-    apiVersion: "karpenter.k8s.aws/v1",
-    kind: "EC2NodeClass",
-    metadata: { name: "default" },
-    spec: {
-      role: "nodes",
-      amiSelectorTerms: [{ alias: "al2023@latest" }],
-      subnetSelectorTerms: [{ tags: { a: "b" } }],
-      securityGroupSelectorTerms: [{ tags: { a: "b" } }],
-    },
-    status: { conditions },
-  };
+  const nodeClass: KubeObject = { ...ec2Class, status: { conditions } };
 
   it("02:P-33 is named with the condition that decides and the next step", async () => {
     const objects = [nodeClass, pool("main", {}, { nodeClassRef: ec2Ref }), pod()];
@@ -122,20 +123,8 @@ describe("a node class that is not ready", () => {
 
 describe("ephemeral storage of an EC2NodeClass", () => {
   it("04 §2.3 is raised by its block devices, and nodes that run are said to drift", async () => {
-    const ref = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
-    const nodeClass = {
-      apiVersion: "karpenter.k8s.aws/v1",
-      kind: "EC2NodeClass",
-      metadata: { name: "default" },
-      spec: {
-        role: "nodes",
-        amiSelectorTerms: [{ alias: "al2023@latest" }],
-        subnetSelectorTerms: [{ tags: { a: "b" } }],
-        securityGroupSelectorTerms: [{ tags: { a: "b" } }],
-      },
-    };
     const containers = [{ name: "app", resources: { requests: { cpu: "1", "ephemeral-storage": "60Gi" } } }];
-    const objects = [nodeClass, pool("main", {}, { nodeClassRef: ref }), pod({ containers })];
+    const objects = [ec2Class, pool("main", {}, { nodeClassRef: ec2Ref }), pod({ containers })];
     const text = objects.map((object) => JSON.stringify(object)).join("\n---\n");
     const asked = ["pod", "p", "-f", "in.yaml", "--region", "us-west-2", "-o", "json"];
     const { suggestions, cause } = JSON.parse(
