@@ -33,13 +33,13 @@ export interface AwsWorldOptions {
 }
 
 /** Opens worlds for the tests of a file; each is stopped after its test. */
-export function opensAwsWorlds(): (options?: AwsWorldOptions) => Promise<AwsWorld> {
+export function opensAwsWorlds(common: AwsWorldOptions = {}): (options?: AwsWorldOptions) => Promise<AwsWorld> {
   const worlds: AwsWorld[] = [];
   afterEach(async () => {
     for (const world of worlds.splice(0)) await world.stop();
   });
   return async (options = {}) => {
-    const world = await awsWorld(options);
+    const world = await awsWorld({ ...common, ...options });
     worlds.push(world);
     return world;
   };

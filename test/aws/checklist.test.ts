@@ -1,24 +1,14 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import { awsLabels, labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import type { InstanceType } from "../../src/core/instance-type.ts";
 import { amountOf } from "../../src/core/resources.ts";
 import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
-import { type AwsWorld, type AwsWorldOptions, awsPool, awsWorld, inLarge, joined } from "./aws-world.ts";
+import { type AwsWorld, type AwsWorldOptions, awsPool, inLarge, joined, opensAwsWorlds } from "./aws-world.ts";
 import type { FakeAws } from "./fake-aws.ts";
 
-let world: AwsWorld | undefined;
-
-async function open(options: AwsWorldOptions = {}): Promise<AwsWorld> {
-  world = await awsWorld({ types: (name) => /^m5\.(large|xlarge)$/.test(name), ...options });
-  return world;
-}
-
-afterEach(async () => {
-  await world?.stop();
-  world = undefined;
-});
+const open = opensAwsWorlds({ types: (name) => /^m5\.(large|xlarge)$/.test(name) });
 
 type Claim = KubeObject & NodeClaim;
 const reservation = (changes: object = {}) => ({

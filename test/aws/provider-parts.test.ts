@@ -1,5 +1,5 @@
 import type { CreateLaunchTemplateCommandInput, TerminateInstancesCommandInput } from "@aws-sdk/client-ec2";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
 import { labels } from "../../src/api/labels.ts";
@@ -11,23 +11,13 @@ import {
   type AwsWorld,
   type AwsWorldOptions,
   awsPool,
-  awsWorld,
   inLarge,
   launchedClaim,
+  opensAwsWorlds,
   storeClaim,
 } from "./aws-world.ts";
 
-let world: AwsWorld | undefined;
-
-async function open(options: AwsWorldOptions = {}): Promise<AwsWorld> {
-  world = await awsWorld({ types: (name) => /^m5\.(large|xlarge)$/.test(name), ...options });
-  return world;
-}
-
-afterEach(async () => {
-  await world?.stop();
-  world = undefined;
-});
+const open = opensAwsWorlds({ types: (name) => /^m5\.(large|xlarge)$/.test(name) });
 
 const requirements = inLarge("us-west-2a", "on-demand");
 
