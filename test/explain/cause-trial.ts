@@ -113,7 +113,7 @@ async function applyIn(
   if (commands.length === 0) return "it has no command";
   if (
     workload.kind === "StatefulSet" &&
-    commands.some((command) => /persistentvolume|volumeclaim|\/volumes/i.test(command))
+    commands.some((command) => /persistentvolume|volumeclaim|\/volumes\b/i.test(command))
   )
     return "it touches volumes of a StatefulSet";
   try {
