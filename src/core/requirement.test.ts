@@ -246,6 +246,16 @@ describe("any", () => {
     expect(draws(requirement("Gte", [String(maxInt64)]))).toEqual(new Set([String(maxInt64)]));
   });
 
+  it("02:R-36 counts below zero where no other number is left", () => {
+    const atMost = (last: string, ...excluded: readonly string[]) =>
+      draws(requirement("Lte", [last]).intersection(requirement("NotIn", excluded)));
+    expect(atMost("0")).toEqual(new Set(["0"]));
+    expect(atMost("0", "0")).toEqual(new Set(["-1"]));
+    expect(atMost("2", "0", "1", "2")).toEqual(new Set(["-1"]));
+    expect(atMost("2", "0", "2")).toEqual(new Set(["1"]));
+    expect(atMost("-3", "-3")).toEqual(new Set(["-4"]));
+  });
+
   it("02 §12.1-4 the same seed draws the same", () => {
     expect(requirement("Exists").any(random())).toBe(requirement("Exists").any(random()));
   });

@@ -167,8 +167,8 @@ export class Requirement {
     if (!this.complement) return this.values.size === 0 ? "" : random.pick(this.sortedValues());
     const exclusions = BigInt(this.values.size);
     const last = this.lte ?? maxInt64;
-    // Labels count from zero, unless only negative numbers are left. One number more than exclusions is choice enough.
-    const first = this.gte ?? (last >= 0n ? 0n : last - exclusions);
+    // Labels count from zero, unless only negative numbers may be left. One number more than exclusions is choice enough.
+    const first = this.gte ?? smaller(0n, last - exclusions);
     const count = last - first + 1n;
     const start = randomBelow(random, count);
     for (let step = 0n; step <= exclusions && step < count; step++) {
@@ -269,6 +269,8 @@ function larger<T extends number | bigint>(a: T | undefined, b: T | undefined): 
   return b === undefined || a > b ? a : b;
 }
 
+function smaller<T extends number | bigint>(a: T | undefined, b: T): T;
+function smaller<T extends number | bigint>(a: T | undefined, b: T | undefined): T | undefined;
 function smaller<T extends number | bigint>(a: T | undefined, b: T | undefined): T | undefined {
   if (a === undefined) return b;
   return b === undefined || a < b ? a : b;
