@@ -83,8 +83,7 @@ export class PackingState {
   /** The node with these pods removed; without any pods it costs nothing. */
   proposeWithout(bin: Bin, { moveClass, count }: PodBatch): ProposedNode | undefined {
     const isLast = bin.pods.get(moveClass)?.length === count;
-    if (isLast && bin.pods.size === 1)
-      return { requirementState: bin.plannedNode.poolTemplate.initialState, sizeIndex: -1, price: 0 };
+    if (isLast && bin.pods.size === 1) return emptyNodeOf(bin.plannedNode.poolTemplate);
     const requirementState = isLast ? this.#requirementsWithout(bin, moveClass) : bin.requirementState;
     return this.#propose(bin, requirementState, this.#usedWith(bin, moveClass, -count));
   }
@@ -123,7 +122,7 @@ export class PackingState {
 
   #proposeAfterwards(bin: Bin): ProposedNode | undefined {
     const { poolTemplate } = bin.plannedNode;
-    if (bin.isEmpty) return { requirementState: poolTemplate.initialState, sizeIndex: -1, price: 0 };
+    if (bin.isEmpty) return emptyNodeOf(poolTemplate);
     const requirementState = bin.hasUnmovablePods
       ? undefined
       : this.#mergeRequirements(poolTemplate, [...bin.pods.keys()], bin);
@@ -265,6 +264,11 @@ export class PackingState {
     this.#mergedRequirements.set(key, requirementState ?? undefined);
     return requirementState ?? undefined;
   }
+}
+
+/** A node that is not needed any more: any pods of the pool may use it again. */
+function emptyNodeOf({ initialState }: PoolTemplate): ProposedNode {
+  return { requirementState: initialState, sizeIndex: -1, price: 0 };
 }
 
 /** Whether other pods on the node have the same requirements, so that they do not change when these leave. */
