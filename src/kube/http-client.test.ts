@@ -200,6 +200,16 @@ describe("httpClient", () => {
     });
   });
 
+  it.each([300, 301, 304])(
+    "an answer of %i, which no API server gives, is an error and never an object",
+    async (status) => {
+      const { kube } = setUp(() => reply(status, pod));
+      expect(await errorOf(kube.get(builtInTypes.Pod, { name: "web" }))).toMatchObject({ code: "server-error" });
+      const watching = collect(kube.watch(builtInTypes.Pod, { signal: new AbortController().signal }));
+      expect(await errorOf(watching)).toMatchObject({ code: "server-error" });
+    },
+  );
+
   it("reads errors of proxies, which are not a Status, and their Retry-After", async () => {
     const { kube } = setUp(() => reply(429, "slow down\n", { "retry-after": "7" }));
     expect(await errorOf(kube.get(builtInTypes.Pod, { name: "web" }))).toMatchObject({

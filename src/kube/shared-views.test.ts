@@ -1,5 +1,6 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { apiOn, startAt } from "../../test/world/api-world.ts";
+import { interceptCalls } from "../../test/world/intercept-calls.ts";
 import type { KubeObject } from "../api/object.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
 import type { KubeClient, ResourceType, WatchOptions } from "./client.ts";
@@ -72,4 +73,72 @@ it("a server restored from a backup is believed, also where its versions are low
   const stopped = views.stop();
   await clock.advance(60_000);
   await stopped;
+});
+
+describe("an own write that no watch event confirms", () => {
+  /** A view whose watch brings nothing; reads of single objects fail as long as the server is away. */
+  async function deafViews() {
+    const clock = new VirtualClock({ startAt });
+    const { client: server, random } = apiOn(clock);
+    const reads: string[] = [];
+    let isAway = false;
+    const client = interceptCalls(server, async ({ verb, type: of, namespace, name }, proceed) => {
+      if (verb === "get") reads.push(`${of.kind} ${namespace}/${name}`);
+      if (verb === "get" && isAway) throw new KubeError("unavailable", "connect ECONNREFUSED");
+      return proceed();
+    });
+    const silent: KubeClient = {
+      ...client,
+      watch: async function* (_, { signal }) {
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      },
+    };
+    const views = new SharedViews({ client: silent, clock, random, onFailure: () => {} });
+    const view = views.of<KubeObject & { data?: unknown }>(type);
+    await clock.advance(1_000);
+    const writer = views.writeThroughClient();
+    const shown = () => view.all().map(({ metadata, data }) => [metadata.name, data]);
+    const setAway = (away: boolean): void => {
+      isAway = away;
+    };
+    return { clock, server, views, writer, reads, shown, setAway };
+  }
+  const key = { name: "a", namespace: "default" };
+  const changed = { kind: "merge", body: { data: { by: "another" } } } as const;
+
+  it("is read from the server after half a minute, and what the server has is shown", async () => {
+    const { clock, server, writer, reads, shown } = await deafViews();
+    await writer.create(type, configMap("a", { by: "us" }));
+    await writer.create(type, configMap("b", {}));
+    await server.patch(type, key, changed);
+    await server.delete(type, { name: "b", namespace: "default" });
+    await clock.advance(29_000);
+    expect([reads, shown().length]).toEqual([[], 2]);
+    await clock.advance(1_000);
+    expect(reads).toEqual(["ConfigMap default/a", "ConfigMap default/b"]);
+    expect(shown()).toEqual([["a", { by: "another" }]]);
+    await clock.advance(120_000);
+    expect(reads.length).toBe(2);
+  });
+
+  it("is read again where the server did not answer", async () => {
+    const { clock, server, writer, reads, shown, setAway } = await deafViews();
+    await writer.create(type, configMap("a", { by: "us" }));
+    await server.patch(type, key, changed);
+    setAway(true);
+    await clock.advance(30_000);
+    expect([reads.length, shown()]).toEqual([1, [["a", { by: "us" }]]]);
+    setAway(false);
+    await clock.advance(30_000);
+    expect([reads.length, shown()]).toEqual([2, [["a", { by: "another" }]]]);
+  });
+
+  it("is not read once the views are stopped", async () => {
+    const { clock, views, writer, reads } = await deafViews();
+    await writer.create(type, configMap("a", {}));
+    const stopped = views.stop();
+    await clock.advance(60_000);
+    await stopped;
+    expect([reads, clock.pending]).toEqual([[], 0]);
+  });
 });
