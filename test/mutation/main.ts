@@ -73,7 +73,7 @@ function isSource(name: string): boolean {
 interface TryOptions {
   readonly reach: ReachMap;
   readonly jobs: number;
-  /** How long the tests of one mutant may take together, as measured without it. */
+  /** What the tests of one mutant may compute together, as measured without it. */
   readonly limitMs: number;
 }
 
@@ -86,7 +86,7 @@ async function tryAll(mutants: readonly Mutant[], { reach, jobs, limitMs }: TryO
       const [at, mutant] = next;
       const reaching = reach.testsFor(mutant);
       const tests = reach.within(reaching, limitMs);
-      const slowestMs = Math.max(0, ...tests.map((test) => reach.durationMs(test)));
+      const slowestMs = Math.max(0, ...tests.map((test) => reach.cpuMs(test)));
       const trial = await worker.try({ mutant, tests }, 4 * slowestMs + 60_000);
       tried[at] = { mutant, trial };
       const by =

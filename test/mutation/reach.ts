@@ -1,17 +1,19 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { withReachMarks } from "./functions.ts";
 import { ImportGraph } from "./import-graph.ts";
 import type { Mutant } from "./mutant.ts";
+import { type ReachRecord, recordName } from "./reach-record.ts";
 import { TestSession } from "./test-session.ts";
 
 /** What one test file was seen to do when it last ran without a mutant. */
 interface TestFileReach {
   /** Of its source: a test that was edited is looked at again. */
   readonly digest: string;
-  readonly durationMs: number;
+  /** What it computed, loading its modules included: unlike time it is the same on a busy machine. */
+  readonly cpuMs: number;
   readonly failure: string | undefined;
   /** As `file#function`. */
   readonly functions: readonly string[];
@@ -31,8 +33,8 @@ export class ReachMap {
     this.#graph = new ImportGraph(root);
   }
 
-  durationMs(file: string): number {
-    return this.#tests.find((test) => test.file === file)?.durationMs ?? 0;
+  cpuMs(file: string): number {
+    return this.#tests.find((test) => test.file === file)?.cpuMs ?? 0;
   }
 
   /** The test files that run the code of a mutant: those whose paths have most words in common with it first, then the quick ones. */
@@ -43,16 +45,18 @@ export class ReachMap {
     );
     return reaching
       .map((test) => ({ ...test, likeness: wordsInCommon(test.file, file) }))
-      .toSorted((a, b) => b.likeness - a.likeness || a.durationMs - b.durationMs)
+      .toSorted((a, b) => b.likeness - a.likeness || a.cpuMs - b.cpuMs)
       .map((test) => test.file);
   }
 
-  /** As many of these test files as take so long together, but at least one. */
+  /** As many of these test files as compute so long together, but at least one; a long one gives way to those after it. */
   within(files: readonly string[], limitMs: number): readonly string[] {
     let totalMs = 0;
     return files.filter((file, at) => {
-      totalMs += this.durationMs(file);
-      return at === 0 || totalMs <= limitMs;
+      const ms = this.cpuMs(file);
+      if (at > 0 && totalMs + ms > limitMs) return false;
+      totalMs += ms;
+      return true;
     });
   }
 }
@@ -62,6 +66,9 @@ function wordsInCommon(one: string, other: string): number {
   const words = new Set(other.split(/\W+/));
   return new Set(one.split(/\W+/).filter((word) => word !== "src" && word !== "ts" && words.has(word))).size;
 }
+
+/** The map is written after so many: a run that is stopped goes on there. */
+const filesAtOnce = 80;
 
 /** The map of an earlier run, brought up to date: only test files that are new or edited run again, or all of them. */
 export async function loadReach(options: {
@@ -74,7 +81,6 @@ export async function loadReach(options: {
   const earlier: Reach = !isFresh && existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
   const folder = mkdtempSync(join(tmpdir(), "karpenter-reach-"));
   process.env["REACH_FOLDER"] = folder;
-  const measured = new Map<string, TestFileReach>();
   const session = await TestSession.open({
     root,
     transform: (file, source) =>
@@ -89,24 +95,18 @@ export async function loadReach(options: {
     const stale = files.filter(
       (file) => earlier[file]?.digest !== digests.get(file) || earlier[file]?.failure !== undefined,
     );
-    if (stale.length > 0) {
-      log(`looking at what ${stale.length} of ${files.length} test files reach`);
-      const results = await session.run(stale);
-      const functions = functionsIn(folder);
-      for (const { file, durationMs, failure } of results) {
+    if (stale.length > 0) log(`looking at what ${stale.length} of ${files.length} test files reach`);
+    const known = new Map(Object.entries(earlier).filter(([file]) => digests.has(file)));
+    for (let at = 0; at < stale.length; at += filesAtOnce) {
+      for (const { file, durationMs, failure } of await session.run(stale.slice(at, at + filesAtOnce))) {
         if (failure !== undefined) log(`left out, it fails without any mutant: ${file} (${failure})`);
-        const digest = digests.get(file) ?? "";
-        measured.set(file, { digest, durationMs, failure, functions: functions.get(file) ?? [] });
+        const { cpuMs = durationMs, functions = [] } = recordOf(file, folder) ?? {};
+        known.set(file, { digest: digests.get(file) ?? "", cpuMs, failure, functions });
       }
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, JSON.stringify(Object.fromEntries(known)));
     }
-    const current = files.flatMap((file) => {
-      const test = measured.get(file) ?? earlier[file];
-      return test === undefined ? [] : [[file, test] as const];
-    });
-    const reach: Reach = Object.fromEntries(current);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, JSON.stringify(reach));
-    return new ReachMap(reach, root);
+    return new ReachMap(Object.fromEntries(known), root);
   } finally {
     await session.close();
     rmSync(folder, { recursive: true });
@@ -117,13 +117,7 @@ function digestOf(path: string): string {
   return createHash("sha256").update(readFileSync(path)).digest("hex").slice(0, 16);
 }
 
-function functionsIn(folder: string): ReadonlyMap<string, readonly string[]> {
-  const entries = readdirSync(folder).map((name) => {
-    const { file, functions } = JSON.parse(readFileSync(join(folder, name), "utf8")) as {
-      readonly file: string;
-      readonly functions: readonly string[];
-    };
-    return [file, functions] as const;
-  });
-  return new Map(entries);
+function recordOf(file: string, folder: string): ReachRecord | undefined {
+  const path = join(folder, recordName(file));
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
 }

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { afterAll, expect } from "vitest";
+import { type ReachRecord, recordName } from "./reach-record.ts";
 
 declare global {
   /** The functions that were called since the test file began, as `file#function`. */
@@ -10,10 +10,12 @@ declare global {
 
 // A setup file runs before each test file. What the file reaches is written for the process that asked.
 globalThis.__reached = new Set();
+const before = process.cpuUsage();
 afterAll(() => {
   const folder = process.env["REACH_FOLDER"];
   const file = relative(process.cwd(), expect.getState().testPath ?? "");
   if (folder === undefined || globalThis.__reached === undefined) return;
-  const name = createHash("sha256").update(file).digest("hex").slice(0, 16);
-  writeFileSync(join(folder, `${name}.json`), JSON.stringify({ file, functions: [...globalThis.__reached] }));
+  const { user, system } = process.cpuUsage(before);
+  const record: ReachRecord = { cpuMs: (user + system) / 1_000, functions: [...globalThis.__reached] };
+  writeFileSync(join(folder, recordName(file)), JSON.stringify(record));
 });
