@@ -102,18 +102,12 @@ export function resolvedLabels(
   { type, offering }: Pick<LaunchableOffering, "type" | "offering">,
 ): Readonly<Record<string, string>> {
   return {
-    ...singleValueLabels(type.requirements),
-    ...singleValueLabels(offering.requirements),
-    ...singleValueLabels(requirements),
+    ...type.requirements.singleValueLabels(),
+    ...offering.requirements.singleValueLabels(),
+    ...requirements.singleValueLabels(),
     [labels.instanceType]: type.name,
     ...claim.metadata.labels,
   };
-}
-
-function singleValueLabels(requirements: Requirements): Readonly<Record<string, string>> {
-  const found: Record<string, string> = {};
-  for (const { key, singleValue } of requirements) if (singleValue !== undefined) found[key] = singleValue;
-  return found;
 }
 
 function isCompatibleWithRequest({ requirements, policy }: ClaimLaunchRequest, offered: Requirements): boolean {

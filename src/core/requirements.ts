@@ -88,6 +88,13 @@ export class Requirements implements Iterable<Requirement> {
     return this.byKey.has(key);
   }
 
+  /** What a node has for certain: the labels of which one value alone is possible. */
+  singleValueLabels(): Readonly<Record<string, string>> {
+    const found: Record<string, string> = {};
+    for (const { key, singleValue } of this) if (singleValue !== undefined) found[key] = singleValue;
+    return found;
+  }
+
   /** In the order they were first added; sort before it reaches a reader. */
   keys(): IterableIterator<string> {
     return this.byKey.keys();
