@@ -4,9 +4,9 @@ import type { Pod } from "../api/kubernetes/pod.ts";
 export class BufferPods {
   readonly #pods = new Map<string, readonly Pod[]>();
 
-  /** By namespace/name of the buffer. */
+  /** By namespace/name of the buffer. Equal pods stay the same objects, so that whoever has looked at them need not look again. */
   set(buffer: string, pods: readonly Pod[]): void {
-    this.#pods.set(buffer, pods);
+    if (JSON.stringify(this.#pods.get(buffer)) !== JSON.stringify(pods)) this.#pods.set(buffer, pods);
   }
 
   remove(buffer: string): void {

@@ -41,7 +41,7 @@ export interface DisruptionSources {
 
 /** What a disruption pass decides on: the cluster now, as one value. (docs/designs/disruption.md) */
 export function disruptionSnapshotOf(cluster: Cluster, sources: DisruptionSources): DisruptionSnapshot {
-  const { pools, served, disruptionBudgets, policy, mode, heldBackPools, recentMoves, workloads, ...rest } = sources;
+  const { pools, served, policy, mode, heldBackPools, recentMoves, workloads, ...rest } = sources;
   const { allowsMultiReplacement = false } = sources;
   const snapshot = cluster.snapshot();
   const usable = new Set(
@@ -57,7 +57,7 @@ export function disruptionSnapshotOf(cluster: Cluster, sources: DisruptionSource
     cluster: snapshot,
     pools: disruptionPools(pools, { cluster, snapshot }),
     usablePools: pools.filter(({ nodePool }) => usable.has(nodePool)),
-    pdbs: new PdbIndex(disruptionBudgets.map(compilePdb)),
+    pdbs: new PdbIndex(sources.disruptionBudgets.map(compilePdb)),
     nominated: new Set(ids.filter((id) => cluster.isNominated(id))),
     bufferPodCounts: new Map(bufferPodCounts.filter(([, count]) => count > 0)),
     heldBackPools: heldBackPools ?? new Map(),

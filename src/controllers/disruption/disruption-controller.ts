@@ -141,6 +141,7 @@ async function search(
   context: KarpenterContext,
 ): Promise<boolean> {
   const snapshot = await currentSnapshot(state, state.waiting.all(), context);
+  if (state.memory.isSettled(snapshot)) return false;
   const pass = new DisruptionPass(snapshot);
   const options = controllerSearch(snapshot);
   const methods = disruptionMethodNames.slice(after === undefined ? 0 : disruptionMethodNames.indexOf(after) + 1);
@@ -153,6 +154,7 @@ async function search(
     } else await startAll(commands, state, context);
     return true;
   }
+  if (after === undefined) state.memory.settle(snapshot);
   return false;
 }
 
@@ -173,7 +175,7 @@ async function proposeCommands(
   const epoch = `${cluster.consolidationTime()} ${waiting.version}`;
   const startedAtMs = clock.now();
   const { isValidated } = disruptionMethods[method];
-  if (isValidated && memory.isKnown(method, { epoch, nowMs: startedAtMs })) return [];
+  if (isValidated && memory.isKnown(method, { epoch, snapshot })) return [];
   const proposal = await runInSlices(
     pass.propose(method, {
       ...options,

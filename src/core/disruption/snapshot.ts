@@ -3,7 +3,7 @@ import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { InstanceType } from "../instance-type.ts";
-import type { PdbLookup } from "../pod-predicates.ts";
+import type { PdbLookup, PodDisruptionBudget } from "../pod-predicates.ts";
 import type { ClusterSnapshot } from "../round/cluster-snapshot.ts";
 import type { Pool, SchedulingPolicy } from "../scheduling/problem.ts";
 
@@ -22,6 +22,8 @@ export interface DisruptionSnapshot {
   readonly pendingPods: readonly Pod[];
   /** Nodes that earlier rounds nominated for pending pods, by pod. */
   readonly nominatedNodes?: ReadonlyMap<string, string> | undefined;
+  readonly disruptionBudgets: readonly PodDisruptionBudget[];
+  /** The same budgets, by the pods they select. */
   readonly pdbs: PdbLookup;
   /** Provider ids of nodes that a recent round placed pods on. (03:D-13) */
   readonly nominated: ReadonlySet<string>;

@@ -149,7 +149,7 @@ describe("03:D-33 03:D-34 when a search is worth repeating", () => {
   it.each([
     ["empty", []],
     ["underused", ["1"]],
-  ])("03:D-33 only a budget holds an %s node: it is looked for in every pass", async (_, pods) => {
+  ])("03:D-33 only a budget holds an %s node: that it opens is noticed within seconds", async (_, pods) => {
     world = await disruptionWorld();
     // Every hour from now on for ten minutes nothing may go; a window says nothing when it ends.
     const minute = new Date(world.clock.now()).getUTCMinutes();

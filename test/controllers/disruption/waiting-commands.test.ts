@@ -7,14 +7,27 @@ import { ask, cluster, machine, pool } from "../../disruption/cluster.ts";
 const method = "single-node-consolidation";
 
 describe("03:D-33 the memory of searches that found nothing", () => {
-  const nothing = ask(cluster([pool(), machine("n1", { type: "cpu-4", pods: [{ cpu: "2200m" }] })]), method);
+  const snapshot = cluster([pool(), machine("n1", { type: "cpu-4", pods: [{ cpu: "2200m" }] })]);
+  const nothing = ask(snapshot, method);
 
   it("03:D-33 holds until its epoch ends", () => {
     const memory = new SearchMemory();
-    expect(memory.isKnown(method, { epoch: "1", nowMs: 0 })).toBe(false);
+    expect(memory.isKnown(method, { epoch: "1", snapshot })).toBe(false);
     memory.remember(nothing, "1");
-    expect(memory.isKnown(method, { epoch: "1", nowMs: 0 })).toBe(true);
-    expect(memory.isKnown(method, { epoch: "2", nowMs: 0 })).toBe(false);
+    expect(memory.isKnown(method, { epoch: "1", snapshot })).toBe(true);
+    expect(memory.isKnown(method, { epoch: "2", snapshot })).toBe(false);
+  });
+
+  it("03:D-33 holds where a budget holds nodes back, until it lets more go", () => {
+    const nodes = ["a", "b", "c"].map((name) => machine(name, { type: "cpu-4", pods: [{ cpu: "3" }] }));
+    const withBudget = (count: string) => cluster([pool({ disruption: { budgets: [{ nodes: count }] } }), ...nodes]);
+    const held = ask(withBudget("2"), "multi-node-consolidation");
+    expect(held).toMatchObject({ isHeldBackByBudget: true, commands: [] });
+    const memory = new SearchMemory();
+    memory.remember(held, "1");
+    const isKnown = (count: string) =>
+      memory.isKnown("multi-node-consolidation", { epoch: "1", snapshot: withBudget(count) });
+    expect([isKnown("2"), isKnown("3"), isKnown("1"), isKnown("2")]).toEqual([true, false, false, true]);
   });
 
   it("03:D-57 a command that waits, and one that waits no longer, are other epochs", () => {
