@@ -99,6 +99,19 @@ describe("WorkQueue", () => {
     expect([await taker, await queue.take(), queue.depth, clock.pending]).toEqual([undefined, undefined, 0, 0]);
   });
 
+  it("stops with keys in every state: none is handed out or waits any more", async () => {
+    const { clock, queue } = setUp();
+    for (const key of ["a", "b"]) queue.add(key);
+    expect(await queue.take()).toBe("a");
+    queue.add("a"); // once more, when it is done
+    queue.addAfter("c", 10);
+    queue.retry("d");
+    queue.stop();
+    queue.done("a");
+    await clock.advance(60_000);
+    expect([await queue.take(), queue.depth, queue.isIdle, clock.pending]).toEqual([undefined, 0, true, 0]);
+  });
+
   it("reports its metrics", async () => {
     const log: unknown[] = [];
     const { clock, queue } = setUp({

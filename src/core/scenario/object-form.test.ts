@@ -115,6 +115,11 @@ describe("the form of input objects", () => {
     ],
     ["a Job, which gets its selector", workload("Job", { template: { spec: container() } }, "batch/v1"), []],
     ["a kind that may need none", workload("Rollout", { template: labelled }, "argoproj.io/v1alpha1"), []],
+    [
+      "a ReplicationController without metadata and spec",
+      { apiVersion: "v1", kind: "ReplicationController" },
+      ["metadata required", "spec required"],
+    ],
     ["a Node without metadata", { apiVersion: "v1", kind: "Node" }, ["metadata required"]],
     [
       "a time that is none",
@@ -123,6 +128,64 @@ describe("the form of input objects", () => {
     ],
   ])("%s", (_, object, expected) => {
     expect(problems(object)).toEqual(expected);
+  });
+});
+
+describe("counts and amounts that input may have", () => {
+  const bounded = (kind: string, apiVersion: string, field: string, more: object = {}) =>
+    [`${kind}.${field}`, (value: unknown) => workload(kind, { ...more, [field]: value }, apiVersion), field] as const;
+  const pods = { selector: { matchLabels: { app: "web" } }, template: labelled };
+  const target = { scaleTargetRef: { kind: "Deployment", name: "web" }, maxReplicas: 3 };
+  const counts = [
+    bounded("Deployment", "apps/v1", "replicas", pods),
+    bounded("ReplicaSet", "apps/v1", "replicas", pods),
+    bounded("StatefulSet", "apps/v1", "replicas", pods),
+    bounded("ReplicationController", "v1", "replicas", { template: labelled }),
+    bounded("Job", "batch/v1", "parallelism", { template: labelled }),
+    bounded("HorizontalPodAutoscaler", "autoscaling/v1", "minReplicas", target),
+    bounded("HorizontalPodAutoscaler", "autoscaling/v2", "minReplicas", target),
+    bounded("HorizontalPodAutoscaler", "autoscaling/v2", "maxReplicas", target),
+    bounded("Rollout", "argoproj.io/v1alpha1", "replicas", { template: labelled }),
+  ];
+
+  it.each(counts)("05 §5 %s is from 0 to 100,000", (_, withValue, field) => {
+    expect([0, 100_000].flatMap((value) => problems(withValue(value)))).toEqual([]);
+    expect([-1, 100_001].flatMap((value) => problems(withValue(value)))).toEqual([
+      `spec.${field} too-small`,
+      `spec.${field} too-large`,
+    ]);
+  });
+
+  it.each<[string, (amount: string | number) => unknown, string]>([
+    [
+      "completions",
+      (value) => workload("Job", { template: labelled, completions: value }, "batch/v1"),
+      "spec.completions",
+    ],
+    [
+      "terminationGracePeriodSeconds",
+      (value) => pod({ ...container(), terminationGracePeriodSeconds: value }),
+      "spec.terminationGracePeriodSeconds",
+    ],
+    ["overhead", (value) => pod({ ...container(), overhead: { cpu: value } }), "spec.overhead.cpu"],
+    [
+      "limits",
+      (value) => pod(container({ resources: { limits: { cpu: value } } })),
+      "spec.containers[0].resources.limits.cpu",
+    ],
+    [
+      "capacity of a Node",
+      (value) => ({ apiVersion: "v1", kind: "Node", metadata: {}, status: { capacity: { cpu: value } } }),
+      "status.capacity.cpu",
+    ],
+    [
+      "allocatable of a Node",
+      (value) => ({ apiVersion: "v1", kind: "Node", metadata: {}, status: { allocatable: { cpu: value } } }),
+      "status.allocatable.cpu",
+    ],
+  ])("05 §5 %s is not below zero", (_, withValue, path) => {
+    expect(problems(withValue(0))).toEqual([]);
+    expect(problems(withValue(-1))).toEqual([`${path} too-small`]);
   });
 });
 
@@ -178,6 +241,21 @@ describe("what input must have", () => {
       metadata,
       allowedTopologies: [{ matchLabelExpressions: [{ key: "zone", values: ["a"] }] }],
     },
+    { apiVersion: "v1", kind: "LimitRange", metadata, spec: {} },
+    { apiVersion: "v1", kind: "Namespace", metadata },
+    { apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata },
+    ...["v1", "v2"].map((version) => ({
+      apiVersion: `autoscaling/${version}`,
+      kind: "HorizontalPodAutoscaler",
+      metadata,
+      spec: { scaleTargetRef: { kind: "Deployment", name: "web" }, maxReplicas: 3 },
+    })),
+    { apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata, spec: {} },
+    { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata },
+    { apiVersion: "karpenter.sh/v1alpha1", kind: "NodeOverlay", metadata },
+    { apiVersion: "autoscaling.x-k8s.io/v1beta1", kind: "CapacityBuffer", metadata },
+    { apiVersion: "karpenter.kwok.sh/v1alpha1", kind: "KWOKNodeClass", metadata },
+    { apiVersion: "karpenter.k8s.aws/v1", kind: "EC2NodeClass", metadata },
   ];
   /** What may be left out of these objects, by the end of its path. */
   const mayBeMissing = [
