@@ -14,7 +14,6 @@ import { WorkerProcess } from "./worker-process.ts";
 /** `npm run mutate -- PATH...`: small faults in the source, one at a time, and which of them no test notices. */
 
 const root = process.cwd();
-setPriority(10); // it takes long: others on the machine go first
 // The cases of property tests are those of CI, so that a verdict repeats.
 process.env["FC_SEED"] ??= "20261115";
 
@@ -22,6 +21,7 @@ if (process.argv.includes("--worker")) await runMutantWorker(root);
 else process.exitCode = await main();
 
 async function main(): Promise<number> {
+  setPriority(10); // it takes long: others on the machine go first; the processes it starts do as it does
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
