@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { isLongTier } from "../runs.ts";
 import { deliberateDifferences } from "./deliberate.ts";
 import { planProblem } from "./ours.ts";
 import { randomProblem } from "./random-problem.ts";
 import { shrink } from "./shrink.ts";
 
-const seeds = Array.from({ length: 40 }, (_, index) => index + 1);
+const seeds = Array.from({ length: isLongTier ? 40 : 10 }, (_, index) => index + 1);
 
 describe("the differential run", () => {
   it("makes the same problem from the same seed, and others from others", () => {

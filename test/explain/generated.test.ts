@@ -5,7 +5,7 @@ import { tryCase } from "./cause-trial.ts";
 import { causeMakers, generatedCase } from "./generated-causes.ts";
 import { virtualCluster } from "./virtual-cluster.ts";
 
-const count = Number(process.env["CASES"] ?? (isLongTier ? 1_000 : 8));
+const count = Number(process.env["CASES"] ?? (isLongTier ? 1_000 : 5));
 const first = Number(process.env["FIRST_CASE"] ?? "0");
 /** Only causes whose names have this in them. */
 const only = process.env["CAUSE"] ?? "";

@@ -45,14 +45,15 @@ describe("explainPod on a thousand nodes", () => {
         .pods(50, pod().cpu("1"))
         .pod(victim.named("victim"))
         .build();
-      const times = Array.from({ length: 5 }, () => {
+      const times: number[] = [];
+      while (times.length < 5 && !times.some((ms) => ms < 200)) {
         const started = process.cpuUsage();
         const explanation = explainPod(asked, "default/victim");
+        const { user, system } = process.cpuUsage(started);
+        times.push((user + system) / 1_000);
         expect(explanation?.suggestions.length).toBeGreaterThan(0);
         expect(explanation?.nodes.length).toBe(1_000);
-        const { user, system } = process.cpuUsage(started);
-        return (user + system) / 1_000;
-      });
+      }
       if (process.env["LONG"] === "1") console.info(times.map((one) => one.toFixed(0)).join(" "));
       // CPU time, and the best of five: other processes run as well.
       expect(Math.min(...times)).toBeLessThan(200);
