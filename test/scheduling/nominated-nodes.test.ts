@@ -30,6 +30,27 @@ describe("pods that an earlier round sent somewhere", () => {
     expect(podsPerNewNode(decision)).toEqual([["large"]]);
   });
 
+  it("02:Q-1a do not lose it to one that has lost its own", () => {
+    const asked = problem()
+      .nodes(node("a").cpu("4").uninitialized(), node("full").cpu("1").uninitialized())
+      .pod(large.named("large"), small.named("small-1"), small.named("small-2"))
+      .build();
+    const nominated = { "default/large": "full", "default/small-1": "a", "default/small-2": "a" };
+    const decision = solve({ ...asked, nominatedNodes: new Map(Object.entries(nominated)) });
+    expect(podsOnNodes(decision)).toEqual({ a: ["small-1", "small-2"] });
+    expect(podsPerNewNode(decision)).toEqual([["large"]]);
+  });
+
+  it("02:Q-1a come before others even if they have lost it", () => {
+    const asked = problem()
+      .nodes(node("a").cpu("2").uninitialized(), node("full").cpu("1").uninitialized())
+      .pod(small.named("small-1"), small.named("older").created("2020-01-01T00:00:00Z"))
+      .build();
+    const decision = solve({ ...asked, nominatedNodes: new Map([["default/small-1", "full"]]) });
+    expect(podsOnNodes(decision)).toEqual({ a: ["small-1"] });
+    expect(podsPerNewNode(decision)).toEqual([["older"]]);
+  });
+
   it("02:Q-6 are placed like any other if the node is gone or has no room", () => {
     const decision = decided({ "default/large": "gone", "default/small-1": "b", "default/small-2": "b" });
     expect(podsOnNodes(decision)).toEqual({ a: ["large"], b: ["small-1", "small-2"] });

@@ -44,7 +44,7 @@ function tryExistingNodes(pass: Pass, podAttempt: PodAttempt): boolean {
 }
 
 /** Tries the node an earlier round nominated for the pod. */
-function tryNominatedNode(pass: Pass, podAttempt: PodAttempt): boolean {
+export function tryNominatedNode(pass: Pass, podAttempt: PodAttempt): boolean {
   const { nominatedNodes } = pass.problem;
   if (nominatedNodes === undefined) return false;
   const existingNode = pass.nominatedExistingNodes.get(

@@ -1,11 +1,13 @@
+import { namespacedName } from "../../api/object.ts";
 import { runSteps, type Steps } from "../../util/steps.ts";
 import { PlanPolisher } from "../polish/plan-polisher.ts";
 import { closePass } from "./close-pass.ts";
 import { countPlacedPods } from "./commit.ts";
 import type { Decision } from "./decision.ts";
+import { hasUnsatisfiableTopology } from "./narrow-by-topology.ts";
 import { openPass } from "./open-pass.ts";
 import type { Pass, QueuedPod } from "./pass-state.ts";
-import { placePod } from "./place-pod.ts";
+import { placePod, tryNominatedNode } from "./place-pod.ts";
 import type { PodClass } from "./pod-class.ts";
 import type { SchedulingProblem } from "./problem.ts";
 import { variantAt } from "./variants.ts";
@@ -40,6 +42,7 @@ export function* solveInSteps(problem: SchedulingProblem, control: PassControl =
 
 /** Each step tries one pod with one of its variants. (02) */
 export function* placePods(pass: Pass, control: PassControl): Steps<void> {
+  yield* placeNominatedPods(pass, control);
   while (!isQueueExhausted(pass)) {
     const queuedPod = pass.queue[pass.queueHead++] as QueuedPod;
     let outcome: AttemptOutcome = "relax";
@@ -52,6 +55,36 @@ export function* placePods(pass: Pass, control: PassControl): Steps<void> {
       return;
     }
   }
+}
+
+/**
+ * Pods that keep the node an earlier round planned for them are placed before any other is tried: one that has lost its place
+ * must not take that of another. Those that have lost theirs come next. (02:Q-1a)
+ */
+function* placeNominatedPods(pass: Pass, control: PassControl): Steps<void> {
+  const { queue, nominatedExistingNodes } = pass;
+  if (nominatedExistingNodes.size === 0) return;
+  const displaced: QueuedPod[] = [];
+  while (hasNominatedNode(pass, queue[pass.queueHead]) && !control.isStopRequested) {
+    const queuedPod = queue[pass.queueHead++] as QueuedPod;
+    if (!tryWithPreferences(pass, queuedPod)) displaced.push(queuedPod);
+    yield;
+  }
+  pass.queueHead -= displaced.length;
+  for (const [index, queuedPod] of displaced.entries()) queue[pass.queueHead + index] = queuedPod;
+}
+
+function hasNominatedNode({ problem }: Pass, queuedPod: QueuedPod | undefined): boolean {
+  return queuedPod !== undefined && (problem.nominatedNodes?.has(namespacedName(queuedPod.pod.metadata)) ?? false);
+}
+
+/** On its nominated node alone. */
+function tryWithPreferences(pass: Pass, queuedPod: QueuedPod): boolean {
+  const { podClass } = queuedPod;
+  const variant = isSkipped(pass, podClass) ? undefined : variantAt(podClass, 0, pass.variantContext);
+  if (variant === undefined || hasUnsatisfiableTopology(variant)) return false;
+  countPlacedPods(pass);
+  return tryNominatedNode(pass, { queuedPod, variant });
 }
 
 /** Whether the queue is empty, or every pod left in it has been tried since the last placement. (02:Q-2) */
