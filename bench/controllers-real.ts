@@ -5,7 +5,7 @@ import { startOperator } from "../src/operator/operator.ts";
 import { SimulatedCloud } from "../src/providers/sim/simulated-cloud.ts";
 import { simulatedProvider } from "../src/providers/sim/simulated-provider.ts";
 import { systemClock } from "../src/util/clock.ts";
-import { silentLogger } from "../src/util/logger.ts";
+import { type LoggedLine, loggerTo } from "../src/util/logger.ts";
 import { Random } from "../src/util/random.ts";
 import { startControlPlane } from "../test/cluster/control-plane.ts";
 import type { Connection } from "../test/cluster/kube.ts";
@@ -34,6 +34,7 @@ async function scaleOut(connection: Connection) {
   await createNamespace(client, "karpenter");
   const cloud = new SimulatedCloud({ clock, random: random.fork("cloud") });
   const machines = startSimulatedNodes({ client, instances: cloud, random, lines: [] });
+  const lines: LoggedLine[] = [];
   const operator = startOperator({
     client: controller.client,
     leaseClient: client,
@@ -41,7 +42,7 @@ async function scaleOut(connection: Connection) {
     settings: defaultSettings,
     clock,
     random: random.fork("operator"),
-    log: silentLogger,
+    log: loggerTo((line) => lines.push(line)),
     metrics: promMetrics().metrics,
     openBudget: realBudgets,
     serverVersion: async () => ({ major: 1, minor: 36 }),
@@ -64,7 +65,17 @@ async function scaleOut(connection: Connection) {
   cloud.close();
   close();
   controller.close();
-  return { seconds, cpuSeconds: (user + system) / 1e6, nodes, price, overBound: price / resourceBound() };
+  const rounds = lines
+    .filter(({ message }) => message.startsWith("computed new nodeclaim"))
+    .map(({ values }) => `${values["nodeclaims"]} for ${values["pods"]}`);
+  return {
+    rounds: rounds.join(", "),
+    seconds,
+    cpuSeconds: (user + system) / 1e6,
+    nodes,
+    price,
+    overBound: price / resourceBound(),
+  };
 }
 
 const plane = await startControlPlane();
@@ -73,6 +84,7 @@ try {
   show(`${mixedCount} mixed pods from zero, real control plane`, [
     below("real time until all run", figures.seconds, { bar: barSeconds, unit: "s" }),
     told("CPU time of controller, cloud and kubelets", `${figures.cpuSeconds.toFixed(1)} s`),
+    told("nodes planned for pods, by round", figures.rounds),
     told("nodes", String(figures.nodes)),
     told("price", `$${figures.price.toFixed(2)}/h, ${figures.overBound.toFixed(3)} over the resource bound`),
   ]);

@@ -2,10 +2,9 @@ import { parseArgs } from "node:util";
 import type { Pod } from "../src/api/kubernetes/pod.ts";
 import type { KubeObject } from "../src/api/object.ts";
 import { defaultSettings } from "../src/controllers/settings.ts";
-import type { KubeClient } from "../src/kube/client.ts";
 import { builtInTypes } from "../src/kube/resources.ts";
 import type { MsRange } from "../src/providers/sim/simulation-settings.ts";
-import type { VirtualClock } from "../src/util/virtual-clock.ts";
+import { withPodRate } from "../test/world/pod-rate.ts";
 import { type LogLine, recordingLog } from "../test/world/recording-log.ts";
 import { testWorld } from "../test/world/test-world.ts";
 import { areAllRunning, createObjects, nodesAndPrice, runningPods } from "./cluster-figures.ts";
@@ -21,6 +20,9 @@ interface TrickleOptions {
   readonly bootMs: MsRange;
   readonly seed: string;
   readonly nominatePods: boolean;
+  readonly expectsPods: boolean;
+  /** Whether consolidation runs meanwhile. */
+  readonly consolidates: boolean;
   /** The longest a batch window lasts. */
   readonly batchMaxMs: number;
 }
@@ -28,25 +30,29 @@ interface TrickleOptions {
 const patienceMs = 900_000;
 
 /** A workload that trickles in, on the virtual clock: what the cluster ends at, over the resource bound. */
-async function trickle({ phase, podsPerSecond, bootMs, seed, nominatePods, batchMaxMs }: TrickleOptions) {
+async function trickle(options: TrickleOptions) {
+  const { phase, podsPerSecond, bootMs, seed, nominatePods, expectsPods, consolidates, batchMaxMs } = options;
   const world = await testWorld({ seed, simulation: { bootMs } });
   const { client, clock } = world;
   const lines: LogLine[] = [];
-  world.startCluster();
-  const settings = { ...defaultSettings, nominatePods, batchMaxMs };
+  world.startCluster({ wrapClient: (own) => withPodRate(own, { clock, podsPerSecond }) });
+  const gates = { ...defaultSettings.gates, ExpectedPods: expectsPods };
+  const settings = { ...defaultSettings, nominatePods, batchMaxMs, gates };
   world.startOperator("bench", { log: recordingLog(lines), settings });
   await clock.advance(5_000);
   const startedAt = clock.now();
-  const pods = arrivalOrder(kwokPhases[phase] ?? []);
-  await createObjects(client, (mixedObjects as readonly KubeObject[]).slice(0, 2).map(withoutDisruption));
-  await arrive(pods, { client, clock, podsPerSecond });
-  while (!(await areAllRunning(client, pods.length))) {
+  const deployments = kwokPhases[phase] ?? [];
+  const count = deployments.reduce((sum, { spec }) => sum + (spec as { replicas: number }).replicas, 0);
+  const classAndPool = (mixedObjects as readonly KubeObject[]).slice(0, 2);
+  await createObjects(client, consolidates ? classAndPool : classAndPool.map(withoutDisruption));
+  await createObjects(client, deployments);
+  while (!(await areAllRunning(client, count))) {
     await clock.advance(1_000);
-    if (clock.now() - startedAt > patienceMs)
-      throw new Error(`${await runningPods(client)} of ${pods.length} pods run`);
+    if (clock.now() - startedAt > patienceMs) throw new Error(`${await runningPods(client)} of ${count} pods run`);
   }
   const seconds = (clock.now() - startedAt) / 1_000;
   const { nodes, price } = await nodesAndPrice(client);
+  const { items: pods } = await client.list<KubeObject & Pod>(builtInTypes.Pod);
   const rounds = lines
     .filter(({ message }) => message.startsWith("computed new nodeclaim"))
     .map(({ nodeclaims, pods: placed }) => `${nodeclaims} for ${placed}`);
@@ -55,48 +61,11 @@ async function trickle({ phase, podsPerSecond, bootMs, seed, nominatePods, batch
   return { pods: pods.length, seconds, nodes, price, overBound, rounds: rounds.join(", ") };
 }
 
-/** Pods have no owner that would make them again: what scaling out costs is measured before any is moved. */
+/** What scaling out costs is measured before any pod is moved. */
 function withoutDisruption(object: KubeObject): KubeObject {
   if (object.kind !== "NodePool") return object;
   const disruption = { consolidationPolicy: "WhenEmpty", consolidateAfter: "Never" };
   return { ...object, spec: { ...(object.spec as object), disruption } };
-}
-
-const concurrentDeployments = 5;
-
-/** As kube-controller-manager makes them: five ReplicaSets at a time, in turn. */
-function arrivalOrder(deployments: readonly KubeObject[]): readonly (KubeObject & Pod)[] {
-  const waiting = deployments.map(podsOfDeployment);
-  const active = waiting.splice(0, concurrentDeployments);
-  const arrived: (KubeObject & Pod)[] = [];
-  while (active.length > 0) {
-    for (const [index, pods] of active.entries()) {
-      const pod = pods.shift();
-      if (pod !== undefined) arrived.push(pod);
-      else active.splice(index, 1, ...waiting.splice(0, 1));
-    }
-  }
-  return arrived;
-}
-
-function podsOfDeployment({ metadata, spec }: KubeObject): (KubeObject & Pod)[] {
-  const { replicas, template } = spec as { replicas: number; template: Pod };
-  return Array.from({ length: replicas }, (_, index) => ({
-    ...template,
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { ...template.metadata, name: `${metadata.name}-${index}`, namespace: "default" },
-  }));
-}
-
-async function arrive(
-  pods: readonly KubeObject[],
-  { client, clock, podsPerSecond }: { client: KubeClient; clock: VirtualClock; podsPerSecond: number },
-): Promise<void> {
-  for (const pod of pods) {
-    await client.create(builtInTypes.Pod, pod);
-    if (podsPerSecond > 0) await clock.advance(1_000 / podsPerSecond);
-  }
 }
 
 /** What upstream ends at with these workloads on a real control plane whose nodes boot at once; ours must not be dearer. */
@@ -112,6 +81,8 @@ const { values, positionals } = parseArgs({
     boot: { type: "string", default: "8000-15000" },
     seed: { type: "string", default: "bench" },
     "no-nominations": { type: "boolean", default: false },
+    "no-expected-pods": { type: "boolean", default: false },
+    consolidate: { type: "boolean", default: false },
     "batch-max": { type: "string", default: String(defaultSettings.batchMaxMs) },
   },
 });
@@ -123,6 +94,8 @@ for (const phase of positionals.length > 0 ? positionals : Object.keys(bars)) {
     bootMs: [leastMs, mostMs],
     seed: values.seed,
     nominatePods: !values["no-nominations"],
+    expectsPods: !values["no-expected-pods"],
+    consolidates: values.consolidate,
     batchMaxMs: Number(values["batch-max"]),
   });
   const { overBound = Number.POSITIVE_INFINITY, nodes } = bars[phase] ?? {};

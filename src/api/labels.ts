@@ -105,6 +105,8 @@ export const annotations = {
   bufferFakePod: "karpenter.sh/capacity-buffer-fake-pod",
   bufferName: "karpenter.sh/capacity-buffer-name",
   bufferNamespace: "karpenter.sh/capacity-buffer-namespace",
+  /** The uid of the ReplicaSet that has yet to create the pod; only in rounds. Ours. (02:P-35) */
+  expectedPodOf: "karpenter.sh/expected-pod-of",
   awsTagged: "karpenter.k8s.aws/tagged",
   awsClusterNameTagged: "compatibility.karpenter.k8s.aws/cluster-name-tagged",
   awsInstanceProfileName: "karpenter.k8s.aws/instance-profile-name",

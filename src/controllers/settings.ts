@@ -8,6 +8,8 @@ export interface FeatureGates {
   readonly SpotToSpotConsolidation: boolean;
   /** Several nodes may be replaced by several. Ours. (03:D-46b) */
   readonly MultiReplacement: boolean;
+  /** Rounds plan for the pods that ReplicaSets have yet to create. Ours. (02:P-35) */
+  readonly ExpectedPods: boolean;
   readonly NodeOverlay: boolean;
   readonly StaticCapacity: boolean;
   readonly CapacityBuffer: boolean;
@@ -38,6 +40,7 @@ export const defaultGates: FeatureGates = {
   ReservedCapacity: true,
   SpotToSpotConsolidation: false,
   MultiReplacement: false,
+  ExpectedPods: true,
   NodeOverlay: false,
   StaticCapacity: false,
   CapacityBuffer: false,

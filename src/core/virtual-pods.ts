@@ -48,8 +48,13 @@ export function virtualPods(buffer: CapacityBuffer, source: BufferTemplate): rea
   }));
 }
 
-export function isVirtualPod({ metadata }: Pod): boolean {
+export function isBufferPod({ metadata }: Pod): boolean {
   return metadata.annotations?.[annotations.bufferFakePod] === "true";
+}
+
+/** Whether it exists only in scheduling passes: a buffer's, or one that a ReplicaSet has yet to create. (02:P-35) */
+export function isVirtualPod(pod: Pod): boolean {
+  return isBufferPod(pod) || pod.metadata.annotations?.[annotations.expectedPodOf] !== undefined;
 }
 
 /** How many pods a buffer has. (02:B-3) */

@@ -30,6 +30,7 @@ import { ConsolidationClock } from "./consolidation-clock.ts";
 import { CopyOnWriteMap } from "./copy-on-write-map.ts";
 import { DaemonSetPods } from "./daemon-set-pods.ts";
 import { isNodeBeingDeleted, placedNodeOf } from "./existing-node.ts";
+import { ExpectedPlaces } from "./expected-places.ts";
 import { NodePoolState } from "./node-pool-state.ts";
 import { PlannedPods } from "./planned-pods.ts";
 import { nodeNameOfPod, PodIndex } from "./pod-index.ts";
@@ -58,6 +59,8 @@ type DeletedObject = { readonly metadata: ObjectMeta };
 export class ClusterState implements Cluster {
   readonly nodePoolState = new NodePoolState();
   readonly podTimes = new PodTimes((pod) => this.#pods.get(pod) !== undefined);
+  readonly beingReplaced = new Set<string>();
+  readonly expectedPlaces = new ExpectedPlaces();
   readonly plannedPods = new PlannedPods((pod) => this.#pods.get(pod) !== undefined);
   readonly #options: ClusterStateOptions;
   readonly #syncStatus: SyncStatus;

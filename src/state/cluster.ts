@@ -1,6 +1,7 @@
 import type { NodePool } from "../api/kinds/node-pool.ts";
 import type { Resources } from "../core/resources.ts";
 import type { ClusterSnapshot, StateNode } from "../core/round/cluster-snapshot.ts";
+import type { ExpectedPlaces } from "./expected-places.ts";
 import type { NodePoolState } from "./node-pool-state.ts";
 import type { PlannedPods } from "./planned-pods.ts";
 import type { PodTimes } from "./pod-times.ts";
@@ -30,6 +31,8 @@ export interface Cluster {
   markForDeletion(...providerIds: readonly string[]): void;
   unmarkForDeletion(...providerIds: readonly string[]): void;
   isMarkedForDeletion(providerId: string): boolean;
+  /** Provider ids of nodes whose replacements are being created right now. (03:D-73) */
+  readonly beingReplaced: Set<string>;
   /** Pods were nominated to it: it is not disrupted for a while. (02:S-30) */
   nominate(providerId: string): void;
   isNominated(providerId: string): boolean;
@@ -42,6 +45,8 @@ export interface Cluster {
   readonly podTimes: PodTimes;
   /** Where pods were planned. */
   readonly plannedPods: PlannedPods;
+  /** Where pods were planned that do not exist yet. */
+  readonly expectedPlaces: ExpectedPlaces;
   /** Virtual pods that the last round placed on each node, by provider id. (02:B-8) */
   setBufferPodCounts(counts: ReadonlyMap<string, number>): void;
   bufferPodCount(providerId: string): number;

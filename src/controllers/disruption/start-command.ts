@@ -22,14 +22,26 @@ export async function startCommand(
   if (!hasReservedNode(found, context)) return;
   const id = context.random.uuid();
   logCommand(found, id, context);
-  const command = await markOrGiveUp(found, context);
-  const claims = await createReplacements(command, context);
-  // Only now: before the claims exist, provisioning would launch nodes for the same pods. (03:D-73)
-  context.cluster.markForDeletion(...command.candidates.map(({ providerId }) => providerId));
+  const { command, claims } = await markAndReplace(found, context);
   nominateDestinations(command, context);
   const replacements = claims.map(({ metadata }) => ({ claim: metadata.name ?? "", isInitialized: false }));
   commands.add({ id, command, startedAtMs: context.clock.now(), replacements });
   countCommand(command, context);
+}
+
+/** Before the claims exist, provisioning would launch nodes for the same pods, also if somebody deletes the nodes meanwhile. (03:D-73) */
+async function markAndReplace(found: DisruptionCommand, context: KarpenterContext) {
+  const { beingReplaced } = context.cluster;
+  const providerIds = found.candidates.map(({ providerId }) => providerId);
+  for (const providerId of providerIds) beingReplaced.add(providerId);
+  try {
+    const command = await markOrGiveUp(found, context);
+    const claims = await createReplacements(command, context);
+    context.cluster.markForDeletion(...command.candidates.map(({ providerId }) => providerId));
+    return { command, claims };
+  } finally {
+    for (const providerId of providerIds) beingReplaced.delete(providerId);
+  }
 }
 
 /** The node of a static pool is reserved against the pool's limit; creating its claim, or a failure, ends that. (03:D-30) */

@@ -29,6 +29,7 @@ export async function takeDisruptionSnapshot(
   const pools = await managedPools(context);
   const { pending, ofBuffers } = await roundPodsOf(cluster.snapshot(), context);
   const pendingPods = [...pending, ...ofBuffers];
+  const places = { snapshot: cluster.snapshot(), plannedPods: cluster.plannedPods };
   const hasConstraints = settings.defaultConstraints.length > 0;
   return disruptionSnapshotOf(cluster, {
     nowMs: clock.now(),
@@ -37,7 +38,7 @@ export async function takeDisruptionSnapshot(
     pendingPods,
     disruptionBudgets: view<KubeObject & PodDisruptionBudget>(builtInTypes.PodDisruptionBudget).all(),
     inCommand: new Set(inCommand),
-    nominatedNodes: await runInSlices(nominatedNodes(pendingPods, cluster), openBudget()),
+    nominatedNodes: await runInSlices(nominatedNodes(pendingPods, places), openBudget()),
     heldBackPools,
     recentMoves,
     workloads: hasConstraints ? selectorOwnerKinds.flatMap((type) => view<KubeObject>(type).all()) : [],

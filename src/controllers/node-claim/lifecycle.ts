@@ -21,13 +21,13 @@ import { checkInitialization, slicesPollMs } from "./initialization.ts";
 import { type LaunchedInstances, launchInstance } from "./launch.ts";
 import { checkLiveness } from "./liveness.ts";
 import { withTerminationFinalizer } from "./node-sync.ts";
-import { type ReadySince, registerNode } from "./registration.ts";
+import { type NodeTimes, registerNode } from "./registration.ts";
 import { ownNameOnLifecycleChange } from "./triggers.ts";
 
 /** What is known of claims beside the API server, as long as it may be needed. */
 interface ClaimMemory {
   readonly launches: LaunchedInstances;
-  readonly readySince: ReadySince;
+  readonly nodeTimes: NodeTimes;
 }
 
 /** Takes a claim from creation to an initialized node, and finalizes it when it is deleted. (03 §1.1) */
@@ -53,7 +53,7 @@ export function lifecycleController(dependencies: ControllerDependencies): Contr
     backOff: { baseMs: 1_000, maxMs: 60_000 },
     start: (context): ClaimMemory => {
       indexClaimsAndNodes(context);
-      return { launches: new ExpiringMap(context.clock), readySince: new ExpiringMap(context.clock) };
+      return { launches: new ExpiringMap(context.clock), nodeTimes: new ExpiringMap(context.clock) };
     },
     reconcile: requeueOnConflict(async (name: string, context: KarpenterContext, memory: ClaimMemory) => {
       const claim = nodeClaimView(context).get(name);
@@ -69,13 +69,13 @@ export function lifecycleController(dependencies: ControllerDependencies): Contr
 /** The finalizer is stored before an instance is created, so that none can leak. (03:L-2) */
 async function runPhases(
   seen: NodeClaim,
-  { launches, readySince }: ClaimMemory,
+  { launches, nodeTimes }: ClaimMemory,
   context: KarpenterContext,
 ): Promise<ReconcileResult> {
   const claim = await withStoredFinalizer(seen, context);
   const phases: readonly ClaimStep[] = [
     (current) => launchInstance(current, launches, context),
-    (current) => registerNode(current, readySince, context),
+    (current) => registerNode(current, nodeTimes, context),
     (current) => checkInitialization(current, context),
     (current) => checkLiveness(current, context),
   ];

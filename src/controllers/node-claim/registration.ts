@@ -13,8 +13,8 @@ import { hasUnregisteredTaint, nodeMarkedRegistered, nodePatch, syncedNode } fro
 import { type HookResults, runRegistrationHooks } from "./registration-hooks.ts";
 import { recordRegistrationOutcome } from "./registration-outcome.ts";
 
-/** When the Node of a claim was first found joined and ready, by the claim's uid. */
-export type ReadySince = ExpiringMap<number>;
+/** When the Node of a claim was first found joined, and when ready, by the claim's uid. */
+export type NodeTimes = ExpiringMap<number>;
 
 /**
  * How long a Node that joins ready keeps its taint, if pods are planned on it. A new Node makes the scheduler try all pods that
@@ -22,12 +22,18 @@ export type ReadySince = ExpiringMap<number>;
  * too: pods of theirs that tolerate the taint get their room before pods that wait for any. (02:L-46)
  */
 const settleMs = 100;
+/**
+ * How long a Node that is not ready keeps its taint, if pods are planned on it. Whoever opens it when it becomes ready does not
+ * wait for their nominations. Not for ever: a DaemonSet that makes it ready may not tolerate the taint. (02:L-47)
+ */
+const maxNotReadyMs = 30_000;
 const rememberedMs = 60_000;
+const notReadyTaintKey = "node.kubernetes.io/not-ready";
 
 /** Syncs the claim to the Node that joined, and removes the unregistered taint. (03 §1.3) */
 export async function registerNode(
   claim: NodeClaim,
-  readySince: ReadySince,
+  nodeTimes: NodeTimes,
   context: KarpenterContext,
 ): Promise<ClaimStepResult> {
   if (isConditionSettled(claim, "Registered"))
@@ -36,12 +42,12 @@ export async function registerNode(
   if (node === undefined) return withNodeNotFound(claim, context);
   if (others.length > 0) return withMultipleNodes(claim, context);
   warnOfMissingTaint(claim, node, context);
-  return syncNode(claim, { node, readySince }, context);
+  return syncNode(claim, { node, nodeTimes }, context);
 }
 
 interface JoinedNode {
   readonly node: NodeKubeObject;
-  readonly readySince: ReadySince;
+  readonly nodeTimes: NodeTimes;
 }
 
 /**
@@ -54,25 +60,40 @@ async function syncNode(claim: NodeClaim, joined: JoinedNode, context: Karpenter
   const labelled = withExtraLabels(claim, hookResults.labels);
   const updated = syncedNode(node, labelled);
   const isPassed = hookResults.pending.length === 0;
-  const afterMs = isPassed ? msUntilSettled(claim, joined, context) : 0;
-  if (afterMs > 0) return { claim, afterMs };
-  if (isPassed) await nominatePlannedPods(claim.metadata.name ?? "", node, context);
-  const body = nodePatch(node, isPassed ? nodeMarkedRegistered(updated) : updated);
+  const afterMs = isPassed ? msUntilOpen(claim, joined, context) : 0;
+  if (afterMs > 0 && isReadyForPods(node)) return { claim, afterMs };
+  const isOpened = isPassed && afterMs <= 0;
+  if (isOpened) await nominatePlannedPods(claim.metadata.name ?? "", node, context);
+  const body = nodePatch(node, isOpened ? nodeMarkedRegistered(updated) : updated);
   if (body !== undefined)
     await mergePatchObject(context.client, builtInTypes.Node, node, { body, hasOptimisticLock: true });
-  return isPassed ? withRegistered(labelled, node, context) : withHooksPending(labelled, hookResults, context);
+  if (!isPassed) return withHooksPending(labelled, hookResults, context);
+  return isOpened ? withRegistered(labelled, node, context) : { ...withNodeNotReady(labelled, context), afterMs };
 }
 
-function msUntilSettled(
+/** How long the Node keeps its taint yet: only if pods are planned on it, which are to be nominated first. (02:L-46, L-47) */
+function msUntilOpen(
   { metadata: { name = "", uid = "" } }: NodeClaim,
-  { node, readySince }: JoinedNode,
+  { node, nodeTimes }: JoinedNode,
   { clock, cluster, nominatesPods }: KarpenterContext,
 ): number {
-  if (!nominatesPods() || !isNodeReady(node) || !hasUnregisteredTaint(node)) return 0;
-  if (cluster.plannedPods.podsOf(name).length === 0) return 0;
-  const since = readySince.get(uid) ?? clock.now();
-  readySince.set(uid, since, rememberedMs);
-  return since + settleMs - clock.now();
+  if (!nominatesPods() || !hasUnregisteredTaint(node) || cluster.plannedPods.podsOf(name).length === 0) return 0;
+  const isReady = isReadyForPods(node);
+  const key = `${uid} ${isReady ? "ready" : "joined"}`;
+  const since = nodeTimes.get(key) ?? clock.now();
+  nodeTimes.set(key, since, rememberedMs);
+  return since + (isReady ? settleMs : maxNotReadyMs) - clock.now();
+}
+
+/** Its taint for not being ready goes a moment after that: as long as it is there, nominations are cleared. */
+function isReadyForPods(node: NodeKubeObject): boolean {
+  return isNodeReady(node) && !(node.spec?.taints ?? []).some(({ key }) => key === notReadyTaintKey);
+}
+
+function withNodeNotReady(claim: NodeClaim, { clock }: KarpenterContext): ClaimStepResult {
+  const message = "the node has joined and is not ready; pods planned on it wait";
+  const finding = { reason: "NodeNotReady", message };
+  return { claim: withClaimCondition(claim, "Registered", { status: "Unknown", ...finding, nowMs: clock.now() }) };
 }
 
 function withRegistered(claim: NodeClaim, { metadata }: NodeKubeObject, context: KarpenterContext): ClaimStepResult {

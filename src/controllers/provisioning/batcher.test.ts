@@ -11,7 +11,7 @@ function batching() {
   const stop = new AbortController();
   const ended: number[] = [];
   const run = async (): Promise<void> => {
-    while (await batcher.nextWindow(stop.signal)) ended.push(clock.now() / 1_000);
+    while ((await batcher.nextWindow(stop.signal)) !== "stopped") ended.push(clock.now() / 1_000);
   };
   const running = run();
   return { clock, trigger, ended, pass: (seconds: number) => clock.advance(seconds * 1_000), stop, running };

@@ -10,6 +10,9 @@ export interface BatcherOptions {
   readonly maxMs: number;
 }
 
+/** Why a window ended: nothing came for a while, its longest time was over, or the batcher was stopped. */
+export type WindowEnd = "pause" | "maximum" | "stopped";
+
 /**
  * Collects triggers, so that a Deployment of a hundred pods is one round. A window opens with the first trigger and
  * ends after a pause, or after its maximum time. (02:P-20)
@@ -21,14 +24,14 @@ export class Batcher {
     this.#options = options;
   }
 
-  /** Resolves when a window has ended: true; or when the signal aborts: false. */
-  async nextWindow(signal: AbortSignal): Promise<boolean> {
+  /** Resolves when a window has ended, or when the signal aborts. */
+  async nextWindow(signal: AbortSignal): Promise<WindowEnd> {
     const { trigger } = this.#options;
     const hasTriggered = await this.#firstTrigger(signal);
-    if (hasTriggered) await this.#idle(signal);
+    const end = hasTriggered ? await this.#idle(signal) : "stopped";
     trigger.listen(() => {});
     trigger.startNextWindow();
-    return !signal.aborted;
+    return end;
   }
 
   #firstTrigger(signal: AbortSignal): Promise<boolean> {
@@ -47,7 +50,7 @@ export class Batcher {
   }
 
   /** One timer, set again if a trigger came meanwhile: thousands of triggers need no further timers. */
-  #idle(signal: AbortSignal): Promise<void> {
+  #idle(signal: AbortSignal): Promise<WindowEnd> {
     const { trigger, clock, idleMs, maxMs } = this.#options;
     const endsAt = clock.now() + maxMs;
     let idleAt = clock.now() + idleMs;
@@ -56,7 +59,7 @@ export class Batcher {
       const end = (): void => {
         timer?.cancel();
         signal.removeEventListener("abort", end);
-        resolve();
+        resolve(signal.aborted ? "stopped" : idleAt <= clock.now() ? "pause" : "maximum");
       };
       const check = (): void => {
         const leftMs = Math.min(idleAt, endsAt) - clock.now();

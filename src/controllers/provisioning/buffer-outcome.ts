@@ -6,7 +6,7 @@ import type { Pod } from "../../api/kubernetes/pod.ts";
 import { annotations } from "../../api/labels.ts";
 import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
-import { isVirtualPod } from "../../core/virtual-pods.ts";
+import { isBufferPod } from "../../core/virtual-pods.ts";
 
 /** Where a round placed the virtual pods of a buffer. */
 export interface BufferOutcome {
@@ -66,14 +66,14 @@ export function bufferPodCounts({ placements }: Decision, { nodes }: ClusterSnap
   const counts = new Map<string, number>();
   for (const { node, pods } of placements) {
     const providerId = ids.get(node);
-    const count = pods.filter(isVirtualPod).length;
+    const count = pods.filter(isBufferPod).length;
     if (providerId !== undefined && count > 0) counts.set(providerId, count);
   }
   return counts;
 }
 
 function bufferKeyOf(pod: Pod): string | undefined {
-  if (!isVirtualPod(pod)) return undefined;
+  if (!isBufferPod(pod)) return undefined;
   const { [annotations.bufferNamespace]: namespace, [annotations.bufferName]: name } = pod.metadata.annotations ?? {};
   return `${namespace}/${name}`;
 }

@@ -38,6 +38,7 @@ export function roundPodsOf(snapshot: ClusterSnapshot, context: KarpenterContext
     unsupportedTopologyKeys: new Set(topologyKeys),
     bufferPods: settings.gates.CapacityBuffer ? bufferPods.all() : [],
     disruptionBudgets: context.view<KubeObject & PodDisruptionBudget>(builtInTypes.PodDisruptionBudget).all(),
+    beingReplaced: context.cluster.beingReplaced,
     nowMs: context.clock.now(),
   });
   return runInSlices(collecting, openBudget());

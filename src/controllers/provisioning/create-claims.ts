@@ -5,7 +5,7 @@ import type { KubeObject } from "../../api/object.ts";
 import type { OverlaidTypes } from "../../core/overlay.ts";
 import { nodeClaimOf } from "../../core/round/node-claims.ts";
 import type { PlannedNode } from "../../core/scheduling/decision.ts";
-import { isVirtualPod } from "../../core/virtual-pods.ts";
+import { isBufferPod, isVirtualPod } from "../../core/virtual-pods.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import { forEachConcurrent } from "../../util/concurrent.ts";
 import { errorMessage } from "../../util/error-text.ts";
@@ -111,8 +111,9 @@ function recordCreated(
   context.metrics.count("nodeclaims_created_total", { reason, nodepool: pool, min_values_relaxed });
   const placed = { now: context.clock.now(), isPoolHealthy: isPoolHealthy(pools.get(pool)), claim: name };
   for (const pod of pods) {
-    if (isVirtualPod(pod)) continue;
+    if (isBufferPod(pod)) continue;
     recordPodPlaced(pod, placed, context);
-    if (recordsPodEvents) context.recordEvent(podEventSubject(pod), nominatedEvent(pod, { claim: name }));
+    if (recordsPodEvents && !isVirtualPod(pod))
+      context.recordEvent(podEventSubject(pod), nominatedEvent(pod, { claim: name }));
   }
 }

@@ -8,7 +8,7 @@ import { type PodKubeObject, podView } from "../node/pods-of-node.ts";
 import { isNodeReady, type NodeKubeObject } from "../node-claim/claim-lookups.ts";
 import { objectKeyFromMeta } from "../writes.ts";
 
-/** How often a write is tried again that met a newer version of the pod. */
+/** How often a write is tried again that met a pod that is bound or nominated otherwise by now. */
 const maxTries = 3;
 
 /**
@@ -44,7 +44,7 @@ export async function writeNomination(
       return;
     } catch (error) {
       if (isKubeError(error, "not-found")) return;
-      if (!isKubeError(error, "conflict") || tries === maxTries) throw error;
+      if (!isKubeError(error, "invalid") || tries === maxTries) throw error;
       current = await latest(current, context);
     }
   }
@@ -55,16 +55,25 @@ function isToBeWritten(pod: PodKubeObject, node: string | undefined): boolean {
   return !isBound && !isNominatedByOthers(pod) && (pod.status?.nominatedNodeName ?? "") !== (node ?? "");
 }
 
-/** Refused if the pod has changed since: a preemption may have nominated another node. */
+const nominationPath = "/status/nominatedNodeName";
+
+/**
+ * Refused if the pod is bound by now, or a preemption has nominated another node. Other changes do not matter: the scheduler
+ * writes to a pod that waits whenever it tries it. (02:L-42)
+ */
 async function patchNomination(
-  { metadata }: PodKubeObject,
+  { metadata, status }: PodKubeObject,
   node: string | undefined,
   { client }: KarpenterContext,
 ): Promise<void> {
-  const { resourceVersion } = metadata;
-  const body = { metadata: { resourceVersion }, status: { nominatedNodeName: node ?? null } };
+  const body = [
+    { op: "test", path: "/metadata/uid", value: metadata.uid },
+    { op: "test", path: "/spec/nodeName", value: null },
+    { op: "test", path: nominationPath, value: status?.nominatedNodeName ?? null },
+    node === undefined ? { op: "remove", path: nominationPath } : { op: "add", path: nominationPath, value: node },
+  ];
   const options = { subresource: "status", fieldManager: nominationManager } as const;
-  await client.patch(builtInTypes.Pod, objectKeyFromMeta(metadata), { kind: "merge", body }, options);
+  await client.patch(builtInTypes.Pod, objectKeyFromMeta(metadata), { kind: "json", body }, options);
 }
 
 async function latest(

@@ -3,6 +3,7 @@ import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { namespacedName } from "../../api/object.ts";
+import { expectedReplicaSetOf } from "../../core/round/expected-pods.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 
 /** Whether nodes of the pool register. (03:P-20) */
@@ -21,6 +22,11 @@ export interface PodPlacement {
 /** Records that a round placed the pod: for the scheduling metrics, the next round and its nomination. (02:S-45, L-40) */
 export function recordPodPlaced(pod: Pod, placement: PodPlacement, context: KarpenterContext): void {
   const { now, isPoolHealthy, claim } = placement;
+  const replicaSet = expectedReplicaSetOf(pod);
+  if (replicaSet !== undefined) {
+    context.cluster.expectedPlaces.add(replicaSet, claim);
+    return;
+  }
   const isBound = (pod.spec.nodeName ?? "") !== ""; // already bound: its times are those of its first placement
   if (!isBound) recordFirstDecision(pod, now, context);
   context.cluster.podTimes.markPlaced(pod, { now, isPoolHealthy });

@@ -45,9 +45,11 @@ async function runRounds(context: KarpenterContext, signal: AbortSignal): Promis
   const stopExplaining = context.explanations?.providePods((key) => explainPodNow(key, context));
   signal.addEventListener("abort", () => stopExplaining?.(), { once: true });
   let budgetCount = 1;
-  while (await batcher.nextWindow(signal)) {
+  for (;;) {
+    const end = await batcher.nextWindow(signal);
+    if (end === "stopped") return;
     if (cluster.isSynced) {
-      const isUnfinished = await runRound({ budgetCount, warnedPods }, context);
+      const isUnfinished = await runRound({ budgetCount, warnedPods, areMoreComing: end === "maximum" }, context);
       budgetCount = isUnfinished ? Math.min(2 * budgetCount, maxBudgetCount) : 1;
       if (isUnfinished) trigger.fire(provisionerName);
     } else if (budgetCount > 1 || bufferPods.all().length > 0) {

@@ -3,7 +3,7 @@ import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
 import type { Refusal } from "../../core/scheduling/refusal.ts";
-import { isVirtualPod } from "../../core/virtual-pods.ts";
+import { isBufferPod, isVirtualPod } from "../../core/virtual-pods.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import type { WorkBudget } from "../work-budget.ts";
 import { joinedPodNames, logReference } from "./log-text.ts";
@@ -97,13 +97,13 @@ function recordRefusal(
   context.recordEvent(podEventSubject(pod), failedSchedulingEvent(pod, message));
 }
 
-/** A real pod and where it was placed. */
+/** A pod, real or expected, and where it was placed. */
 interface PlacedPod extends PodPlacement {
   readonly pod: Pod;
   readonly target: NominationTarget;
 }
 
-/** Nodes that got a real pod are nominated, so that they are not disrupted for a while. (02:S-30) */
+/** Nodes that got a pod, other than those of buffers, are nominated, so that they are not disrupted for a while. (02:S-30) */
 function* placedPods(
   { decision, snapshot, pools }: RoundResult,
   { cluster, clock }: KarpenterContext,
@@ -111,7 +111,7 @@ function* placedPods(
   const nodes = new Map(snapshot.nodes.map((node) => [node.existing.name, node]));
   for (const placement of decision.placements) {
     const node = nodes.get(placement.node);
-    const pods = placement.pods.filter(isRealPod);
+    const pods = placement.pods.filter((pod) => !isBufferPod(pod));
     if (node === undefined || pods.length === 0) continue;
     cluster.nominate(node.providerId);
     const isHealthy = isPoolHealthy(pools.get(node.nodePool ?? ""));
@@ -123,7 +123,7 @@ function* placedPods(
 
 function recordPlacement({ pod, target, ...details }: PlacedPod, context: KarpenterContext): void {
   recordPodPlaced(pod, details, context);
-  context.recordEvent(podEventSubject(pod), nominatedEvent(pod, target));
+  if (isRealPod(pod)) context.recordEvent(podEventSubject(pod), nominatedEvent(pod, target));
 }
 
 /** Their claims have no names yet; the Nominated event follows when the claim is created. */

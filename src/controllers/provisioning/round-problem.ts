@@ -1,12 +1,12 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { type KubeObject, namespacedName } from "../../api/object.ts";
 import { isOwnNomination } from "../../core/nominations.ts";
-import type { StateNode } from "../../core/round/cluster-snapshot.ts";
+import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
 import { type RoundProblemSource, roundProblem } from "../../core/round/round-problem.ts";
 import type { SchedulingPolicy, SchedulingProblem } from "../../core/scheduling/problem.ts";
 import type { ResourceType } from "../../kube/client.ts";
 import { builtInTypes } from "../../kube/resources.ts";
-import type { Cluster } from "../../state/cluster.ts";
+import type { PlannedPods } from "../../state/planned-pods.ts";
 import { forEachInSteps, type Steps } from "../../util/steps.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import type { Settings } from "../settings.ts";
@@ -20,40 +20,57 @@ export const selectorOwnerKinds: readonly ResourceType[] = [
   builtInTypes.StatefulSet,
 ];
 
+interface RoundInputs extends Pick<RoundProblemSource, "pods" | "pools" | "snapshot" | "seed"> {
+  /** The claims on whose nodes pods are planned that do not exist yet, by pod. */
+  readonly expectedClaims?: ReadonlyMap<string, string>;
+}
+
 /** The scheduling problem of a round of this controller. (02:P-30) */
 export async function buildRoundProblem(
-  source: Pick<RoundProblemSource, "pods" | "pools" | "snapshot" | "seed">,
+  { expectedClaims, ...source }: RoundInputs,
   { cloud, cluster, settings, openBudget, view }: KarpenterContext,
 ): Promise<SchedulingProblem> {
   return roundProblem({
     ...source,
-    nominatedNodes: await runInSlices(nominatedNodes(source.pods, cluster), openBudget()),
+    nominatedNodes: await runInSlices(
+      nominatedNodes(source.pods, { ...source, plannedPods: cluster.plannedPods, expectedClaims }),
+      openBudget(),
+    ),
     workloads: () => selectorOwnerKinds.flatMap((type) => view<KubeObject>(type).all()),
     policy: schedulingPolicyOf(settings),
     labelPolicy: cloud.labelPolicy,
   });
 }
 
+export interface PlannedPlaces {
+  /** Whose nodes are meant: a claim has another name as soon as its Node is initialized. */
+  readonly snapshot: ClusterSnapshot;
+  readonly plannedPods: PlannedPods;
+  /** The claims on whose nodes pods are planned that do not exist yet, by pod. */
+  readonly expectedClaims?: ReadonlyMap<string, string> | undefined;
+}
+
 /**
  * The node each pod that still waits was planned on: by an earlier round, or, as a nomination tells, by one before this
  * process started. (02:L-32, L-43)
  */
-export function* nominatedNodes(pods: readonly Pod[], cluster: Cluster): Steps<ReadonlyMap<string, string>> {
+export function* nominatedNodes(
+  pods: readonly Pod[],
+  { snapshot, plannedPods, expectedClaims }: PlannedPlaces,
+): Steps<ReadonlyMap<string, string>> {
+  const staying = snapshot.nodes.filter(({ isBeingDeleted }) => !isBeingDeleted);
+  const byClaim = new Map(staying.map(({ claim, existing }) => [claim?.metadata.name, existing.name]));
+  const byNode = new Map(staying.map(({ node, existing }) => [node?.metadata.name, existing.name]));
   const nominated = new Map<string, string>();
   yield* forEachInSteps(pods, (pod) => {
     const key = namespacedName(pod.metadata);
-    const node = plannedNodeOf(pod, key, cluster);
-    if (node !== undefined && !node.isBeingDeleted) nominated.set(key, node.existing.name);
+    const claim = expectedClaims?.get(key) ?? plannedPods.claimOf(key);
+    const isTakenOver = claim === undefined && !plannedPods.isDecided(key) && isOwnNomination(pod);
+    const takenOver = isTakenOver ? byNode.get(pod.status?.nominatedNodeName) : undefined;
+    const name = claim === undefined ? takenOver : byClaim.get(claim);
+    if (name !== undefined) nominated.set(key, name);
   });
   return nominated;
-}
-
-function plannedNodeOf(pod: Pod, key: string, cluster: Cluster): StateNode | undefined {
-  const { plannedPods } = cluster;
-  const claim = plannedPods.claimOf(key);
-  if (claim !== undefined) return cluster.nodeByClaimName(claim);
-  const isTakenOver = !plannedPods.isDecided(key) && isOwnNomination(pod);
-  return isTakenOver ? cluster.nodeByName(pod.status?.nominatedNodeName ?? "") : undefined;
 }
 
 export function schedulingPolicyOf(settings: Settings): SchedulingPolicy {

@@ -1,5 +1,7 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
+import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
+import { gatherPods } from "../../core/round/gather-pods.ts";
 import { podsToPlace, type RoundPods } from "../../core/round/round-pods.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
 import type { Pool } from "../../core/scheduling/problem.ts";
@@ -9,6 +11,7 @@ import type { KarpenterContext } from "../karpenter-context.ts";
 import { updateBufferConditions } from "./buffer-conditions.ts";
 import { collectPods } from "./collect-pods.ts";
 import { createClaims } from "./create-claims.ts";
+import { type ExpectedRoundPods, expectPods, nothingExpected, takeExpectedPlaces } from "./expect-pods.ts";
 import { joinedPodNames } from "./log-text.ts";
 import { PassMetrics } from "./pass-metrics.ts";
 import { recordPodRefused } from "./pod-decisions.ts";
@@ -25,6 +28,8 @@ export interface RoundOptions {
   readonly budgetCount: number;
   /** Pods that were warned about, by warning and uid. (02:P-40) */
   readonly warnedPods: ExpiringMap<true>;
+  /** Whether pods were still coming when the batch window ended. */
+  readonly areMoreComing: boolean;
 }
 
 /** The name of the provisioning controller in logs and metrics. */
@@ -35,19 +40,23 @@ export const provisionerName = "provisioner";
  * makes the round launch too little, which the next one corrects, and never too much. (02:P-30)
  */
 export async function provision(
-  { budgetCount, warnedPods }: RoundOptions,
+  { budgetCount, warnedPods, areMoreComing }: RoundOptions,
   context: KarpenterContext,
 ): Promise<{ readonly isUnfinished: boolean }> {
   const snapshot = context.cluster.snapshot();
   const roundPods = await collectPods(snapshot, warnedPods, context);
+  const places = context.cluster.expectedPlaces.takeAll();
+  const expectsPods = areMoreComing && context.settings.gates.ExpectedPods && roundPods.pending.length > 0;
+  const expected = expectsPods ? await expectPods(roundPods.pending, places, context) : nothingExpected;
   const pools = await poolsFor(roundPods, context);
   const decision =
-    pools.length === 0 ? emptyDecision : await decide({ roundPods, snapshot, pools, budgetCount }, context);
+    pools.length === 0 ? emptyDecision : await decide({ roundPods, expected, snapshot, pools, budgetCount }, context);
   const roundResult = { decision, snapshot, pools: byName(pools), budget: context.openBudget() };
   await recordDecision(roundResult, context);
   if (context.settings.gates.CapacityBuffer) await updateBufferConditions(decision, snapshot, context);
   const creation = { ...roundResult, reason: creationReason, recordsPodEvents: true };
   const { errors } = await createClaims(decision.newNodes, creation, context);
+  if (expectsPods) await takeExpectedPlaces(context);
   if (errors.length > 0) throw new AggregateError(errors, errors.map(({ message }) => message).join("; "));
   return { isUnfinished: decision.statistics.timedOut };
 }
@@ -78,23 +87,39 @@ async function poolsFor(roundPods: RoundPods, context: KarpenterContext): Promis
 
 interface DecideOptions extends Pick<RoundOptions, "budgetCount"> {
   readonly roundPods: RoundPods;
+  readonly expected: ExpectedRoundPods;
   readonly snapshot: ClusterSnapshot;
   readonly pools: readonly Pool[];
 }
 
-async function decide(
-  { roundPods, snapshot, pools, budgetCount }: DecideOptions,
+/** Pods that are only expected must not keep others from being placed: where one is refused, they are left out. (02:P-35) */
+async function decide(options: DecideOptions, context: KarpenterContext): Promise<Decision> {
+  const { roundPods, expected } = options;
+  const pods = podsToPlace(roundPods);
+  if (expected.pods.length > 0) {
+    const decision = await solve([...pods, ...expected.pods], options, context);
+    const isRefused = decision.statistics.timedOut || decision.refusals.some(({ pod }) => isRealPod(pod));
+    const gathered = isRefused ? undefined : gatherPods(decision);
+    if (gathered !== undefined) return gathered;
+  }
+  return solve(pods, options, context);
+}
+
+async function solve(
+  pods: readonly Pod[],
+  { expected, snapshot, pools, budgetCount }: DecideOptions,
   context: KarpenterContext,
 ): Promise<Decision> {
   const { metrics, openBudget, log } = context;
-  const pods = podsToPlace(roundPods);
-  const problem = await buildRoundProblem({ pods, pools, snapshot, seed: context.random.int(2 ** 32) }, context);
+  const source = { pods, pools, snapshot, expectedClaims: expected.claims, seed: context.random.int(2 ** 32) };
+  const problem = await buildRoundProblem(source, context);
   const id = context.random.uuid();
   const passMetrics = new PassMetrics({ metrics, clock: context.clock, controller: provisionerName, id });
   const decision = await solveWithinBudget(problem, { openBudget, budgetCount, passMetrics });
   const duration = formatDurationMs(passMetrics.elapsedMs);
   if (decision.statistics.timedOut) log.debug("scheduling simulation timed out", { duration, "scheduling-id": id });
-  if (decision.newNodes.length > 0) log.info("found provisionable pod(s)", { Pods: joinedPodNames(pods), duration });
+  if (decision.newNodes.length > 0)
+    log.info("found provisionable pod(s)", { Pods: joinedPodNames(pods.filter(isRealPod)), duration });
   return decision;
 }
 

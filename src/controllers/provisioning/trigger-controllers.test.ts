@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { KubeObject } from "../../api/object.ts";
 import type { ControllerContext } from "../../kube/controller.ts";
 import { View } from "../../kube/view.ts";
+import { ExpectedPlaces } from "../../state/expected-places.ts";
 import { PodTimes } from "../../state/pod-times.ts";
 import { VirtualClock } from "../../util/virtual-clock.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
@@ -35,7 +36,10 @@ function asking() {
   const trigger = new CountingTrigger();
   const times = new PodTimes();
   const stop = new AbortController();
-  const dependencies = { trigger, cluster: { podTimes: times } } as unknown as ControllerDependencies;
+  const dependencies = {
+    trigger,
+    cluster: { podTimes: times, expectedPlaces: new ExpectedPlaces() },
+  } as unknown as ControllerDependencies;
   const context = { clock, view: () => view } as unknown as ControllerContext;
   const running = podTriggerController(dependencies).run(context, stop.signal);
   return { clock, view, trigger, times, stop, running };

@@ -10,6 +10,7 @@ import type { View } from "../../kube/view.ts";
 import { whenAborted } from "../../util/abort.ts";
 import type { Timer } from "../../util/clock.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { takeExpectedPlace } from "./expect-pods.ts";
 
 export const triggerRecheckMs = 10_000;
 const firstGapMs = 1_000;
@@ -29,6 +30,7 @@ export function podTriggerController({ trigger, cluster }: ControllerDependencie
     trigger: (pod, now) => {
       trigger.fire(pod.metadata.uid ?? "");
       cluster.podTimes.ack(pod, now);
+      takeExpectedPlace(pod, cluster);
     },
   });
 }

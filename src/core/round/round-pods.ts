@@ -24,6 +24,8 @@ export interface IgnoredPod {
 
 export interface RoundPodsOptions extends Omit<PodValidation, "volumes"> {
   readonly bufferPods: readonly Pod[];
+  /** Provider ids of nodes whose replacements are being created: their pods are taken care of, whoever deletes the nodes. (03:D-73) */
+  readonly beingReplaced?: ReadonlySet<string> | undefined;
   readonly disruptionBudgets: readonly PodDisruptionBudget[];
   readonly nowMs: number;
 }
@@ -31,7 +33,7 @@ export interface RoundPodsOptions extends Omit<PodValidation, "volumes"> {
 /** Collects the pods a round has to place. (02:P-30) */
 export function* collectRoundPods(
   snapshot: ClusterSnapshot,
-  { bufferPods, disruptionBudgets, nowMs, ...validation }: RoundPodsOptions,
+  { bufferPods, disruptionBudgets, beingReplaced, nowMs, ...validation }: RoundPodsOptions,
 ): Steps<RoundPods> {
   const problemsOf = podValidator({ ...validation, volumes: snapshot.volumes });
   const pending: Pod[] = [];
@@ -41,15 +43,18 @@ export function* collectRoundPods(
     if (problems.length === 0) pending.push(pod);
     else ignored.push({ pod, problems });
   });
-  const onDeletingNodes = podsOnDeletingNodes(snapshot, { disruptionBudgets, nowMs });
+  const onDeletingNodes = podsOnDeletingNodes(snapshot, { disruptionBudgets, beingReplaced, nowMs });
   return { pending, ofBuffers: bufferPods, onDeletingNodes, ignored };
 }
 
 function podsOnDeletingNodes(
   { nodes }: ClusterSnapshot,
-  { disruptionBudgets, nowMs }: Pick<RoundPodsOptions, "disruptionBudgets" | "nowMs">,
+  { disruptionBudgets, beingReplaced, nowMs }: Pick<RoundPodsOptions, "disruptionBudgets" | "beingReplaced" | "nowMs">,
 ): readonly Pod[] {
-  const deletingNodes = nodes.filter(({ isBeingDeleted, node }) => isBeingDeleted && node !== undefined);
+  const deletingNodes = nodes.filter(
+    ({ isBeingDeleted, node, providerId }) =>
+      isBeingDeleted && node !== undefined && beingReplaced?.has(providerId) !== true,
+  );
   if (deletingNodes.length === 0) return [];
   const pdbs = new PdbIndex(disruptionBudgets.map(compilePdb));
   return deletingNodes.flatMap(({ pods }) => pods.filter((pod) => isCurrentlyReschedulable(pod, { pdbs, nowMs })));

@@ -176,6 +176,7 @@ it("02:Z-1 static pools make no nodes for pods, dynamic ones beside them do", as
 });
 
 const gates = {
+  ExpectedPods: true,
   NodeRepair: false,
   ReservedCapacity: true,
   SpotToSpotConsolidation: false,

@@ -232,14 +232,14 @@ function withReplicas(object: KubeObject, replicas: number): KubeObject {
 
 /** A pod that is nominated, or a Node that loses the taint that keeps pods away. */
 function describeWrite({ type, name, body }: ClientCall): readonly string[] {
-  const { status, spec } = (body ?? {}) as {
-    readonly status?: { readonly nominatedNodeName?: string };
+  const { spec } = (body ?? {}) as {
     readonly spec?: { readonly taints?: readonly { readonly key: string }[] };
   };
-  const node = type.plural === "pods" ? status?.nominatedNodeName : undefined;
+  const operations = Array.isArray(body) ? (body as readonly { readonly op: string; readonly value?: string }[]) : [];
+  const node = type.plural === "pods" ? operations.find(({ op }) => op === "add")?.value : undefined;
   const isClosed = (spec?.taints ?? [taints.unregistered]).some(({ key }) => key === taints.unregistered.key);
   if (type.plural === "nodes" && !isClosed) return [`open ${name}`];
-  return node === undefined || node === null ? [] : [`nominate ${node}`];
+  return node === undefined ? [] : [`nominate ${node}`];
 }
 
 describe("02:L-41 the whole controller", () => {

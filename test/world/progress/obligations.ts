@@ -6,6 +6,7 @@ import type { Pod } from "../../../src/api/kubernetes/pod.ts";
 import { ephemeralTaintPrefix, finalizers, knownEphemeralTaints, labels } from "../../../src/api/labels.ts";
 import { type KubeObject, namespacedName } from "../../../src/api/object.ts";
 import type { CloudProvider } from "../../../src/cloud/cloud-provider.ts";
+import { isNodeReady } from "../../../src/controllers/node-claim/claim-lookups.ts";
 import type { FeatureGates } from "../../../src/controllers/settings.ts";
 import { isWaitingEviction } from "../../../src/core/pod-predicates.ts";
 import { type BufferSources, type NamedPodTemplate, resolveBuffers } from "../../../src/core/round/resolve-buffers.ts";
@@ -39,6 +40,9 @@ const soonMs = 10_000;
 /** Five seconds of draining at least, the instance's own end, and a poll of five seconds. (03:T-13, T-30) */
 const emptyNodeMs = 25_000;
 
+/** A Node that pods are planned on is registered when it is ready, or half a minute after it joined. (02:L-47) */
+const notReadyMs = 35_000;
+
 /** Everything that must happen soon. */
 export function obligationsOf(cluster: JudgedCluster): readonly Obligation[] {
   const { objects, nodeClasses } = cluster;
@@ -58,21 +62,23 @@ function stepsOf(claim: StoredClaim, cluster: JudgedCluster): readonly Obligatio
   const [node, ...others] = nodesOf(claim, cluster);
   if (node === undefined || others.length > 0 || isDeleting(node)) return [];
   const names = `Node ${node.metadata.name} of NodeClaim ${claim.metadata.name}`;
-  if (!isStatusConditionTrue(claim, "Registered"))
-    return [{ what: `${names} joined, but is not registered`, withinMs: soonMs }];
+  if (!isStatusConditionTrue(claim, "Registered")) {
+    const [state, withinMs] = isNodeReady(node) ? (["is ready", soonMs] as const) : (["joined", notReadyMs] as const);
+    return [{ what: `${names} ${state}, but is not registered`, withinMs }];
+  }
   if (isStatusConditionTrue(claim, "Initialized") || !mayBeInitialized(node, claim)) return [];
   return [{ what: `${names} is ready, but not initialized`, withinMs: soonMs }];
 }
 
-function mayBeInitialized({ spec, status }: StoredNode, claim: StoredClaim): boolean {
+function mayBeInitialized(node: StoredNode, claim: StoredClaim): boolean {
+  const { spec, status } = node;
   const awaited = [...(claim.spec.startupTaints ?? []), ...knownEphemeralTaints].map(({ key }) => key);
   const isFree = (spec?.taints ?? []).every(
     ({ key }) => !awaited.includes(key) && !key.startsWith(ephemeralTaintPrefix),
   );
   const requested = Object.keys(claim.spec.resources?.requests ?? {});
   const hasResources = requested.every((name) => (status?.allocatable?.[name] ?? "0") !== "0");
-  const isReady = status?.conditions?.some((one) => one.type === "Ready" && one.status === "True");
-  return isReady === true && isFree && hasResources;
+  return isNodeReady(node) && isFree && hasResources;
 }
 
 /** A deleted claim without anything that holds it goes. (03:L-30 to L-34) */

@@ -63,7 +63,7 @@ class PatchedValue {
         this.#add(path, this.#copy(fromOf(operation)));
         return;
       case "test":
-        if (!isSameJson(read(this.#root, path), value ?? null))
+        if (!isSameJson(readIfPresent(this.#root, path), value ?? null))
           throw unprocessable(`testing value ${shortPath(path)} failed`);
         return;
       default:
@@ -137,6 +137,16 @@ function read(root: JsonObject, path: string): unknown {
   if (Array.isArray(parent)) return parent[indexOf(key, parent.length - 1, path)];
   if (!Object.hasOwn(parent, key)) throw unprocessable(`path ${shortPath(path)} does not exist`);
   return parent[key];
+}
+
+/** As Kubernetes tests a value: a key that is not there is null. */
+function readIfPresent(root: JsonObject, path: string): unknown {
+  const { in: parent, key } = parentOf(root, path);
+  return Array.isArray(parent)
+    ? parent[indexOf(key, parent.length - 1, path)]
+    : Object.hasOwn(parent, key)
+      ? parent[key]
+      : null;
 }
 
 function parentOf(root: JsonObject, path: string): Parent {

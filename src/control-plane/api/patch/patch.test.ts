@@ -79,7 +79,17 @@ describe("JSON patches (05 §3)", () => {
     expect(jsonPatch({ a: [1, 2], b: {} }, operations)).toEqual({ a: [0, 1], b: { x: 2 }, c: 1 });
   });
 
+  it("05:CP-S3 tests a key that is not there for null, as Kubernetes does", () => {
+    const operations = [
+      { op: "test", path: "/missing", value: null },
+      { op: "add", path: "/missing", value: 1 },
+    ];
+    expect(jsonPatch({ a: {} }, operations)).toEqual({ a: {}, missing: 1 });
+  });
+
   it.each([
+    [{ op: "test", path: "/missing", value: 1 }, "invalid"],
+    [{ op: "test", path: "/missing/deeper", value: null }, "invalid"],
     [{ op: "replace", path: "/missing", value: 1 }, "invalid"],
     [{ op: "remove", path: "/a/9" }, "invalid"],
     [{ op: "add", path: "/a/01", value: 1 }, "invalid"],

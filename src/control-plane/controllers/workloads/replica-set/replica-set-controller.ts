@@ -29,6 +29,7 @@ export const replicaSetController = reconcileController({
   name: "replicaset-controller",
   triggers: workloadTriggers(builtInTypes.ReplicaSet, builtInTypes.Pod),
   reconcile: reconcileReplicaSet,
+  concurrency: 5, // as kube-controller-manager has by default
 });
 
 async function reconcileReplicaSet(key: string, context: ControllerContext): Promise<RequeueAfter | undefined> {
