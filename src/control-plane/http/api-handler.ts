@@ -121,7 +121,7 @@ function documentReply(
   const etag = `"${hash}"`;
   const isKnown = request.headers["if-none-match"] === etag;
   const headers = { etag, vary: "Accept" };
-  return { code: isKnown ? 304 : 200, contentType, body: isKnown ? new Uint8Array() : bytes, headers };
+  return { code: isKnown ? 304 : 200, contentType, body: isKnown ? [] : [bytes], headers };
 }
 
 function orNotFound<T>(value: T | undefined): T {

@@ -3,7 +3,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { apiError, methodNotAllowed } from "../api/api-errors.ts";
 import type { ServerCertificate } from "../certificate.ts";
-import { jsonMediaType, sendReply, statusReply } from "./reply.ts";
+import { jsonMediaType, lengthOf, sendReply, statusReply } from "./reply.ts";
 
 /** Answers a request; exceptions become a `Status`. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -108,10 +108,10 @@ function refuseConnection({ code }: { readonly code?: string | undefined }, sock
   const head = [
     `HTTP/1.1 ${status}`,
     `content-type: ${jsonMediaType}`,
-    `content-length: ${reply.body.length}`,
+    `content-length: ${lengthOf(reply.body)}`,
     "connection: close",
   ];
-  socket.end(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), reply.body]));
+  socket.end(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), ...reply.body]));
 }
 
 function close(server: Server): Promise<void> {

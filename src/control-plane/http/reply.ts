@@ -1,12 +1,14 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { isKubeError, type KubeError, type KubeStatus } from "../../kube/kube-error.ts";
 import { apiError } from "../api/api-errors.ts";
+import { untilDrained } from "./until-drained.ts";
 
 /** A complete response. */
 export interface HttpReply {
   readonly code: number;
   readonly contentType: string;
-  readonly body: Uint8Array;
+  /** Its parts, which follow one another. */
+  readonly body: readonly Uint8Array[];
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as `Warning` headers, which kubectl prints. */
   readonly warnings?: readonly string[];
@@ -16,16 +18,24 @@ export const jsonMediaType = "application/json";
 
 export function jsonReply(value: unknown, { code = 200, warnings }: JsonReplyOptions = {}): HttpReply {
   const body = value instanceof Uint8Array ? value : Buffer.from(JSON.stringify(value));
+  return jsonPartsReply([body], { code, warnings });
+}
+
+/** JSON that is encoded already. */
+export function jsonPartsReply(
+  body: readonly Uint8Array[],
+  { code = 200, warnings }: JsonReplyOptions = {},
+): HttpReply {
   return { code, contentType: jsonMediaType, body, ...(warnings !== undefined && { warnings }) };
 }
 
 interface JsonReplyOptions {
   readonly code?: number;
-  readonly warnings?: readonly string[];
+  readonly warnings?: readonly string[] | undefined;
 }
 
 export function textReply(text: string): HttpReply {
-  return { code: 200, contentType: "text/plain; charset=utf-8", body: Buffer.from(text) };
+  return { code: 200, contentType: "text/plain; charset=utf-8", body: [Buffer.from(text)] };
 }
 
 /** Any error as a Status response; errors other than KubeError are 500. */
@@ -54,13 +64,37 @@ export function sendReply(response: ServerResponse, reply: HttpReply): void {
   }
   const headers: OutgoingHttpHeaders = {
     "content-type": reply.contentType,
-    "content-length": reply.body.length,
+    "content-length": lengthOf(reply.body),
     "cache-control": "no-cache, private",
     ...reply.headers,
     ...warningHeaders(reply.warnings),
   };
   response.writeHead(reply.code, headers);
-  response.end(reply.body);
+  void sendParts(response, reply.body);
+}
+
+/** Up to this size a body is sent at once, however small its parts are. */
+const maxBytesAtOnce = 1024 * 1024;
+
+/** A large body is sent as fast as the client reads it: until then its parts belong to objects that are stored anyway. (05:CP-S3) */
+async function sendParts(response: ServerResponse, parts: readonly Uint8Array[]): Promise<void> {
+  let next: Uint8Array[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    next.push(part);
+    bytes += part.length;
+    if (bytes < maxBytesAtOnce) continue;
+    response.write(Buffer.concat(next));
+    next = [];
+    bytes = 0;
+    await untilDrained(response);
+    if (response.destroyed) return;
+  }
+  response.end(Buffer.concat(next));
+}
+
+export function lengthOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Warnings beyond this size are left out, because headers are limited. */

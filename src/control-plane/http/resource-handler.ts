@@ -12,7 +12,7 @@ import { type ParsedBody, parseBody } from "./body.ts";
 import { streamLog } from "./log-stream.ts";
 import { parseMediaType } from "./media-type.ts";
 import { booleanParameter, deleteOptions, listRequest, watchRequest, writeOptions } from "./query.ts";
-import { type HttpReply, jsonReply, sendReply } from "./reply.ts";
+import { type HttpReply, jsonPartsReply, jsonReply, sendReply } from "./reply.ts";
 import type { RequestBodies } from "./request-bodies.ts";
 import {
   acceptedFormat,
@@ -175,7 +175,7 @@ async function list(call: ResourceRequest): Promise<HttpReply> {
   const { api, kind, query, route } = call;
   const format = formatOf(call);
   const { items, warnings, ...metadata } = await api.list(kind, listRequest(query, route.namespace));
-  return jsonReply(encodeList(items, metadata, format), { warnings });
+  return jsonPartsReply(encodeList(items, metadata, format), { warnings });
 }
 
 interface WriteTarget {
@@ -262,7 +262,7 @@ async function removeAll(call: ResourceRequest): Promise<HttpReply> {
   const { value } = await bodyOf(call);
   const selected = listRequest(query, route.namespace);
   const { items, warnings, ...metadata } = await api.deleteCollection(kind, selected, deleteOptions(query, value));
-  return jsonReply(encodeList(items, metadata, formatOf(call)), { warnings });
+  return jsonPartsReply(encodeList(items, metadata, formatOf(call)), { warnings });
 }
 
 async function bodyOf({ request, messages, bodies }: ResourceRequest): Promise<ParsedBody> {

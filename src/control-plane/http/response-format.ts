@@ -7,7 +7,7 @@ import { builtInPrinter } from "../tables/built-in-printer.ts";
 import { customPrinter } from "../tables/custom-printer.ts";
 import { type IncludeObject, includeObjectModes, tableOf } from "../tables/table.ts";
 import type { Printer } from "../tables/table-column.ts";
-import { listBytes } from "./encode.ts";
+import { listParts } from "./encode.ts";
 import { acceptedRepresentation, type Representation } from "./media-type.ts";
 import type { EncodeEvent } from "./watch-stream.ts";
 
@@ -68,20 +68,24 @@ export interface ListMetadata {
 }
 
 /** Encodes a page of a list. */
-export function encodeList(items: readonly KubeObject[], metadata: ListMetadata, format: ResponseFormat): Uint8Array {
+export function encodeList(
+  items: readonly KubeObject[],
+  metadata: ListMetadata,
+  format: ResponseFormat,
+): readonly Uint8Array[] {
   const { as, kind, objectBytes } = format;
   switch (as.kind) {
     case "json":
-      return listBytes(items, {
+      return listParts(items, {
         head: { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata },
         objectBytes,
       });
     case "table":
-      return bytesOf(tableResponse(items, { format, apiVersion: as.apiVersion, metadata, withHeader: true }));
+      return [bytesOf(tableResponse(items, { format, apiVersion: as.apiVersion, metadata, withHeader: true }))];
     case "metadata": {
       const { apiVersion } = as;
       const partials = items.map((item) => partialObjectMetadata(item, apiVersion));
-      return bytesOf({ kind: "PartialObjectMetadataList", apiVersion, metadata, items: partials });
+      return [bytesOf({ kind: "PartialObjectMetadataList", apiVersion, metadata, items: partials })];
     }
   }
 }
