@@ -44,6 +44,7 @@ export function withPlanningOptions(command: Command, { files = "" }: { readonly
         "plain",
       ]),
     )
+    .addOption(choiceOption("--ignore-dra-requests <b>", "refuse pods with resource claims", ["true", "false"]))
     .addOption(choiceOption("--replicas <which>", "pods of workloads with an autoscaler", replicaChoices))
     .option("--scheduler-config <file>", "default topology spread constraints of the cluster")
     .addOption(

@@ -1,5 +1,6 @@
 import { awsLabels, kwokLabels, labels, resources } from "../api/labels.ts";
 import { Quantity } from "../util/quantity.ts";
+import type { DynamicResources } from "./devices/template-devices.ts";
 import type { PriceSource } from "./price-source.ts";
 import type { Requirements } from "./requirements.ts";
 import {
@@ -20,6 +21,8 @@ export interface InstanceType {
   readonly offerings: readonly Offering[];
   readonly capacity: Resources;
   readonly overhead: Overhead;
+  /** The devices its nodes will publish, if its provider knows. (02:D-3) */
+  readonly dynamicResources?: DynamicResources;
 }
 
 /** Resources that are not available to pods. */

@@ -9,6 +9,7 @@ import { type InstanceType, offeringPriceAt } from "../core/instance-type.ts";
 import { PdbIndex } from "../core/pdb-index.ts";
 import { compilePdb, type PodDisruptionBudget } from "../core/pod-predicates.ts";
 import type { ClusterSnapshot } from "../core/round/cluster-snapshot.ts";
+import type { ClusterDevices } from "../core/round/round-problem.ts";
 import { selectUsablePools } from "../core/round/usable-pools.ts";
 import type { Pool, SchedulingPolicy } from "../core/scheduling/problem.ts";
 import type { Cluster } from "./cluster.ts";
@@ -30,6 +31,8 @@ export interface DisruptionSources {
   readonly recentMoves?: readonly RecentMove[] | undefined;
   /** Services and workloads, if there are default topology constraints. */
   readonly workloads?: readonly KubeObject[] | undefined;
+  /** Unless requests for devices are ignored. (02:D-3) */
+  readonly devices?: ClusterDevices | undefined;
   /** Of provisioning; simulations may pass reserved capacity over. (03:D-39) */
   readonly policy: SchedulingPolicy;
   readonly labelPolicy: LabelPolicy;

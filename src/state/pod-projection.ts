@@ -84,13 +84,14 @@ export class PodProjection {
   }
 
   #status(status: PodStatus, spec: PodSpec): PodStatus {
-    const { phase, startTime, nominatedNodeName, conditions } = status;
+    const { phase, startTime, nominatedNodeName, conditions, resourceClaimStatuses } = status;
     return {
       phase: this.#texts.internText(phase),
       startTime: this.#texts.internText(startTime),
       nominatedNodeName: this.#texts.internText(nominatedNodeName),
       conditions: conditions?.filter(({ type }) => conditionsRead.includes(type)).map((one) => this.#condition(one)),
       ...(isResized(spec, status) && this.#containerStatuses(status)),
+      ...(resourceClaimStatuses !== undefined && { resourceClaimStatuses }),
     };
   }
 

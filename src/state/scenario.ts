@@ -10,7 +10,7 @@ import { applyOverlays, type OverlayFault } from "../core/overlay.ts";
 import { ignoredPodText } from "../core/pod-validation.ts";
 import { type BufferFault, resolveBuffers } from "../core/round/resolve-buffers.ts";
 import { collectRoundPods, type IgnoredPod, podsToPlace } from "../core/round/round-pods.ts";
-import { roundProblem } from "../core/round/round-problem.ts";
+import { type ClusterDevices, roundProblem } from "../core/round/round-problem.ts";
 import { readyStaticPools, type StaticPool } from "../core/round/static-pools.ts";
 import { selectUsablePools, type UnusablePoolReason } from "../core/round/usable-pools.ts";
 import type { Pool, SchedulingPolicy, SchedulingProblem } from "../core/scheduling/problem.ts";
@@ -37,6 +37,8 @@ export interface ScenarioOptions {
   readonly chooseOffers?: OfferChooser | undefined;
   /** Workloads that were expanded to pods: buffers and default topology constraints refer to them. */
   readonly workloads?: readonly KubeObject[];
+  /** Unless requests for devices are ignored. (02:D-3) */
+  readonly devices?: ClusterDevices | undefined;
 }
 
 /** Something a reader of the result should know, though it is no pod's refusal. */
@@ -105,6 +107,7 @@ export function openScenario(objects: readonly KubeObject[], options: ScenarioOp
       pools: withoutUsedReservations(dynamicPools, projected.reservationUsage),
       snapshot: cluster.snapshot(),
       workloads: () => workloads,
+      devices: options.devices && (() => options.devices as ClusterDevices),
       policy,
       labelPolicy,
       seed,
@@ -188,6 +191,7 @@ function* disruptionSourcesInSteps(
     disruptionBudgets: byKind.ofKind("PodDisruptionBudget"),
     inCommand: new Set(),
     workloads,
+    devices: options.devices,
   };
   return { cluster, sources };
 }

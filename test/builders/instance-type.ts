@@ -1,4 +1,5 @@
 import { kwokLabels, labels } from "../../src/api/labels.ts";
+import type { DynamicResources } from "../../src/core/devices/template-devices.ts";
 import { type InstanceType, noOverhead, type Offering, type Overhead } from "../../src/core/instance-type.ts";
 import { Requirement } from "../../src/core/requirement.ts";
 import { Requirements } from "../../src/core/requirements.ts";
@@ -29,6 +30,7 @@ interface Draft {
   readonly places: readonly Place[];
   readonly labels: Readonly<Record<string, readonly string[]>>;
   readonly overhead: Amounts;
+  readonly dynamicResources?: DynamicResources;
 }
 
 const spotFraction = 0.7;
@@ -114,6 +116,12 @@ export class InstanceTypeBuilder {
     return this.#with({ labels: { ...this.#draft.labels, [labelKey(key)]: values } });
   }
 
+  /** Devices of driver `gpu.example.com` that its nodes publish. */
+  devices(...names: readonly string[]): InstanceTypeBuilder {
+    const slice = { driver: "gpu.example.com", pool: { name: "own" }, devices: names.map((name) => ({ name })) };
+    return this.#with({ dynamicResources: { resourceSlices: [slice] } });
+  }
+
   build(): InstanceType {
     const { name, places, overhead } = this.#draft;
     const kubeReserved: Overhead = { ...noOverhead, kubeReserved: amounts(overhead) };
@@ -129,6 +137,7 @@ export class InstanceTypeBuilder {
       offerings: places.map((place) => this.#offering(place)),
       capacity: amounts(this.#draft.capacity),
       overhead: kubeReserved,
+      ...(this.#draft.dynamicResources && { dynamicResources: this.#draft.dynamicResources }),
     };
   }
 

@@ -22,7 +22,7 @@ export interface PodSpec {
   readonly runtimeClassName?: string | undefined;
   readonly overhead?: ResourceList | undefined;
   readonly volumes?: readonly Volume[] | undefined;
-  readonly resourceClaims?: readonly { readonly name: string }[] | undefined;
+  readonly resourceClaims?: readonly PodResourceClaim[] | undefined;
   readonly schedulingGates?: readonly { readonly name: string }[] | undefined;
   readonly hostNetwork?: boolean | undefined;
   readonly priority?: number | undefined;
@@ -33,6 +33,13 @@ export interface PodSpec {
   readonly hostname?: string | undefined;
 }
 
+/** A resource claim of a pod: an object by name, or one that is made from a template. */
+export interface PodResourceClaim {
+  readonly name: string;
+  readonly resourceClaimName?: string | undefined;
+  readonly resourceClaimTemplateName?: string | undefined;
+}
+
 export interface PodStatus {
   readonly phase?: string | undefined;
   readonly reason?: string | undefined;
@@ -41,6 +48,10 @@ export interface PodStatus {
   readonly conditions?: readonly PodCondition[] | undefined;
   readonly containerStatuses?: readonly ContainerStatus[] | undefined;
   readonly initContainerStatuses?: readonly ContainerStatus[] | undefined;
+  /** The claims that were made from templates. One without a name needed none. */
+  readonly resourceClaimStatuses?:
+    | readonly { readonly name: string; readonly resourceClaimName?: string | undefined }[]
+    | undefined;
 }
 
 export interface PodCondition {

@@ -4,6 +4,7 @@ import { errorMessage } from "../../util/error-text.ts";
 import { isRecord } from "../object.ts";
 import { CelMeter, meterNodes } from "./cel-cost.ts";
 import { estimateRules, type RuleEstimate } from "./cel-estimate.ts";
+import { replaceHasOfIndexed } from "./cel-has.ts";
 import { fieldSchema, type StructuralSchema } from "./schema.ts";
 
 /** The result of a rule: a boolean, or why it could not be evaluated. */
@@ -16,7 +17,14 @@ export type CelOutcome =
 interface Program {
   (context: Record<string, unknown>): unknown;
   readonly ast: unknown;
+  check(): { readonly valid: boolean; readonly type?: string; readonly error?: Error };
 }
+
+/** Adds the variables, types and functions that only some expressions have. */
+export type CelDialect = (environment: Environment) => Environment;
+
+const ruleVariables: CelDialect = (environment) =>
+  environment.registerVariable("self", "dyn").registerVariable("oldSelf", "dyn");
 
 /** Expressions are forgotten when they have more characters than this in total: CRDs come and go. */
 const maxCompiledCharacters = 2_000_000;
@@ -27,13 +35,26 @@ interface MeteredOutcome {
   readonly cost: number;
 }
 
-/** Kubernetes' dialect of CEL, with each expression compiled once. */
+/** Kubernetes' dialect of CEL, with each expression compiled once. Validation rules, unless a dialect says otherwise. */
 export class CelPrograms {
   readonly #meter = new CelMeter();
-  readonly #environment = kubernetesEnvironment(this.#meter);
+  readonly #environment: Environment;
   readonly #programs = new Map<string, Program | string>();
   readonly #schemasWithRules = new WeakMap<StructuralSchema, boolean>();
   #compiledCharacters = 0;
+
+  constructor(dialect: CelDialect = ruleVariables) {
+    this.#environment = dialect(kubernetesEnvironment(this.#meter));
+  }
+
+  /** Why an expression cannot be a condition: it does not compile, or yields something else than a boolean. */
+  conditionProblem(expression: string): string | undefined {
+    const program = this.#program(expression);
+    if (typeof program === "string") return program;
+    const { valid, type, error } = program.check();
+    if (!valid) return firstLine(error);
+    return type === "bool" || type === "dyn" ? undefined : `must evaluate to bool or the unknown type, not ${type}`;
+  }
 
   /** Evaluates an expression that may cost at most `limit`. */
   evaluate(expression: string, context: Record<string, unknown>, limit: number): MeteredOutcome {
@@ -93,6 +114,7 @@ export class CelPrograms {
     try {
       const program = this.#environment.parse(expression);
       replaceFunctions(program.ast);
+      replaceHasOfIndexed(program.ast, (text) => this.#environment.parse(text).ast);
       meterNodes(program.ast, this.#meter);
       return program;
     } catch (error) {
@@ -121,8 +143,6 @@ function kubernetesEnvironment(meter: CelMeter): Environment {
     homogeneousAggregateLiterals: false,
     limits: { maxAstNodes: maxNodes },
   })
-    .registerVariable("self", "dyn")
-    .registerVariable("oldSelf", "dyn")
     .registerFunction("string.find(string): string", (text: string, pattern: string) => findAll(text, pattern)[0] ?? "")
     .registerFunction("string.findAll(string): list<string>", findAll)
     .registerFunction(`string.${re2Matches}(string): bool`, (text: string, pattern: string) =>

@@ -10,6 +10,7 @@ import { defaultSchedulingPolicy, type SchedulingProblem } from "../../core/sche
 import { solveInSteps } from "../../core/scheduling/solve.ts";
 import { type PlannedRound, planRounds } from "../../state/plan-rounds.ts";
 import type { Scenario, ScenarioOptions } from "../../state/scenario.ts";
+import { scenarioDevices } from "../../state/scenario-devices.ts";
 import { noPause, type Pause } from "../../util/pause.ts";
 import { Random } from "../../util/random.ts";
 import { runStepsWithPauses } from "../../util/steps.ts";
@@ -57,6 +58,8 @@ export interface PlanRequest {
   readonly schedulerConfig?: string | undefined;
   /** How many pods of workloads with an autoscaler; what they start with by default. */
   readonly replicas?: ReplicaChoice | undefined;
+  /** Whether pods with resource claims are refused, as the controller's setting of this name says. (02:D-1) */
+  readonly ignoreDraRequests?: "true" | "false" | undefined;
   readonly seed: number;
   /** The most rounds to plan; with 1, the plan is what a single pass decides, as upstream's. */
   readonly rounds: number;
@@ -122,7 +125,8 @@ export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcom
   const planOfObjects = (objects: readonly KubeObject[]) => {
     const ties = new Random(request.seed).fork("scheduler-ties");
     return planRounds(objects, options, {
-      rounds: request.rounds,
+      // What claims get in one round is not known in the next.
+      rounds: options.devices === undefined ? request.rounds : 1,
       solve: (problem) => solveWithProgress(problem, { passes, io }),
       bindPods: (pods, cluster, options) => bindPods(pods, cluster, { ...options, random: ties }),
     });
@@ -177,10 +181,14 @@ export async function preparePlan(
   );
   if (hasErrors(findings)) return { kind: "bad-input", findings };
 
+  const planned =
+    request.ignoreDraRequests === "false" ? scenarioDevices(prepared.objects, converted.deviceObjects) : undefined;
   const options: ScenarioOptions = {
     ...catalogue,
+    devices: planned?.devices,
     policy: {
       ...defaultSchedulingPolicy,
+      ignoreDra: planned === undefined,
       preferences: request.preferences,
       minValues: request.minValues,
       packing: request.packing,
@@ -190,9 +198,13 @@ export async function preparePlan(
     nowMs,
     workloads: [...prepared.workloads, ...converted.services],
   };
-  const { objects, workloads, hasDefaultPool } = prepared;
-  const usesServices = config.constraints.length > 0;
-  const ignoredKinds = new Map([...converted.ignoredKinds].filter(([kind]) => kind !== "Service" || !usesServices));
+  const { workloads, hasDefaultPool } = prepared;
+  const { objects } = planned ?? prepared;
+  const usedKinds = new Set([
+    ...(config.constraints.length > 0 ? ["Service"] : []),
+    ...(planned === undefined ? [] : converted.deviceObjects.map(({ kind }) => kind)),
+  ]);
+  const ignoredKinds = new Map([...converted.ignoredKinds].filter(([kind]) => !usedKinds.has(kind)));
   const inputNotes = [...converted.notes, ...prepared.notes];
   return {
     kind: "prepared",

@@ -1,4 +1,5 @@
 import { priceSourceText } from "../../core/price-source.ts";
+import { groupBy } from "../../util/group-by.ts";
 import { markedPrice } from "../prices/price-sources.ts";
 import {
   formatTable,
@@ -10,7 +11,7 @@ import {
 } from "../text-table.ts";
 import { machineText } from "./machine-size.ts";
 import { hoursPerMonth, type ReportedNode } from "./plan-report.ts";
-import { groupBy, podSummary } from "./pod-summary.ts";
+import { podSummary } from "./pod-summary.ts";
 
 /**
  * Nodes of one pool, type, capacity type and zone together: what they are and cost, then how large they are, how full,

@@ -1,3 +1,5 @@
+import { groupBy } from "../../util/group-by.ts";
+
 /** `web ×12, api ×3, default/solo`: pods whose names differ only by a trailing number are counted together. */
 export function podSummary(pods: readonly string[]): string {
   const groups = [...groupBy(pods, (pod) => pod.replace(/-\d+$/, ""))];
@@ -5,14 +7,4 @@ export function podSummary(pods: readonly string[]): string {
     .sort(([, a], [, b]) => b.length - a.length)
     .map(([stem, all]) => (all.length === 1 ? (all[0] ?? stem) : `${stem} ×${all.length}`))
     .join(", ");
-}
-
-export function groupBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const known = groups.get(key(item));
-    if (known === undefined) groups.set(key(item), [item]);
-    else known.push(item);
-  }
-  return groups;
 }

@@ -22,6 +22,7 @@ import type { ReplicaChoice } from "../../core/scenario/replica-range.ts";
 import { isNamespaced, type ScenarioKind, scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import { withoutNulls } from "../../core/scenario/without-nulls.ts";
 import { ObjectsByKind } from "../../state/objects-by-kind.ts";
+import { isDeviceObject } from "../../state/scenario-devices.ts";
 import { forEachInSteps, mapInSteps, runSteps, type Steps } from "../../util/steps.ts";
 import { defaultPool } from "./default-pool.ts";
 import { planProviders } from "./plan-choices.ts";
@@ -36,6 +37,8 @@ export interface ConvertedInput {
   readonly notes: readonly InputNote[];
   /** Services matter to default topology constraints alone. (02:X-51) */
   readonly services: readonly KubeObject[];
+  /** ResourceSlices, claims and classes matter only if requests for devices are not ignored. (02:D-3) */
+  readonly deviceObjects: readonly KubeObject[];
 }
 
 /** An object and where it was written. */
@@ -68,12 +71,14 @@ export function* convertDocumentsInSteps(documents: readonly ManifestDocument[])
   const ignoredKinds = new Map<string, number>();
   const notes: InputNote[] = [];
   const services: KubeObject[] = [];
+  const deviceObjects: KubeObject[] = [];
   const review = (converted: ConversionResult): void => {
     const written = converted.object as KubeObject;
     const misnamed = scenarioKind(written) === undefined ? misnamedKindProblem(written, fields) : undefined;
     if (misnamed !== undefined) findings.push(asWarning(locatedFinding(misnamed, converted, documents)));
     if (scenarioKind(written) === undefined && !isTemplatedKind(written) && nestedKindOf(written) === undefined) {
       if (isService(written)) services.push(written);
+      if (isDeviceObject(written)) deviceObjects.push(written);
       if (hasHiddenPodTemplate(written)) notes.push(hiddenTemplateNote(written));
       ignoredKinds.set(written.kind, (ignoredKinds.get(written.kind) ?? 0) + 1);
       return;
@@ -84,7 +89,7 @@ export function* convertDocumentsInSteps(documents: readonly ManifestDocument[])
     if (problems.every(({ code }) => code === "unknown-field")) objects.push(one);
   };
   yield* forEachInSteps(conversion.objects, review);
-  return { objects, findings, ignoredKinds, notes, services };
+  return { objects, findings, ignoredKinds, notes, services, deviceObjects };
 }
 
 function isService({ apiVersion, kind, metadata }: KubeObject): boolean {

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { groupBy } from "../../util/group-by.ts";
 import { priceSourceLines } from "../prices/price-sources.ts";
 import {
   countText,
@@ -11,7 +12,7 @@ import {
 } from "../text-table.ts";
 import { allNodeRows, groupedNodeRows } from "./node-rows.ts";
 import type { PlanReport } from "./plan-report.ts";
-import { groupBy, podSummary } from "./pod-summary.ts";
+import { podSummary } from "./pod-summary.ts";
 
 export interface PlanTableOptions {
   /** One row per node with all its pods and requirements, instead of one for nodes that are alike in 80 columns. */

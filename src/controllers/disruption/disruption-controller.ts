@@ -12,6 +12,7 @@ import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import { forEachConcurrent, throwIfAny } from "../../util/concurrent.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { deviceKinds } from "../device-views.ts";
 import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { runInSlices } from "../provisioning/run-in-slices.ts";
@@ -47,12 +48,13 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
   const commands = new RunningCommands();
   const driftBackOff = new DriftBackOff();
   const recentMoves = new RecentMoves();
+  const readKinds = [...disruptedKinds, ...(dependencies.settings.ignoreDraRequests ? [] : deviceKinds)];
   return [
     karpenterController<DisruptionState>(dependencies, {
       name: controllerName,
       triggers: [],
-      kinds: disruptedKinds,
-      reads: [...disruptedKinds, "cluster state", "cloud"].map((of) => ({
+      kinds: readKinds,
+      reads: [...readKinds, "cluster state", "cloud"].map((of) => ({
         of,
         withinMs: idleMs,
         because: "it goes by the clock",

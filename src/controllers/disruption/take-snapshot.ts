@@ -6,6 +6,7 @@ import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
 import type { Pool } from "../../core/scheduling/problem.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import { disruptionSnapshotOf } from "../../state/disruption-snapshot.ts";
+import { clusterDevices } from "../device-views.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { nodePoolView } from "../node-pool/managed-pools.ts";
 import { roundPodsOf } from "../provisioning/collect-pods.ts";
@@ -43,6 +44,7 @@ export async function takeDisruptionSnapshot(
     recentMoves,
     workloads: hasConstraints ? selectorOwnerKinds.flatMap((type) => view<KubeObject>(type).all()) : [],
     policy: schedulingPolicyOf(settings),
+    devices: settings.ignoreDraRequests ? undefined : clusterDevices(context),
     labelPolicy: cloud.labelPolicy,
     seed,
     allowsSpotToSpot: settings.gates.SpotToSpotConsolidation,

@@ -83,7 +83,11 @@ export function claimNamesForNode(
   context: ControllerContext,
 ): readonly string[] {
   const node = object ?? old;
-  return node === undefined ? [] : allClaimsForNode(node, context).map(claimNameOf);
+  return node === undefined ? [] : claimNamesOfNode(node, context);
+}
+
+export function claimNamesOfNode(node: NodeKubeObject, context: ControllerContext): readonly string[] {
+  return allClaimsForNode(node, context).map(claimNameOf);
 }
 
 export function isNodeReady({ status }: Node): boolean {

@@ -1,24 +1,10 @@
-import type { KubeObject } from "../../api/object.ts";
-import type { ResourceType } from "../../kube/client.ts";
+import type { ResourceSlice } from "../../api/devices/device-objects.ts";
 import type { ControllerContext } from "../../kube/controller.ts";
-import type { NodeKubeObject } from "./claim-lookups.ts";
+import { builtInTypes } from "../../kube/resources.ts";
+import type { ObjectChange } from "../../kube/view.ts";
+import { resourceSlices } from "../device-views.ts";
+import { claimNamesOfNode, type NodeKubeObject } from "./claim-lookups.ts";
 
-/** The fields of a `resource.k8s.io/v1` ResourceSlice that say which pools a driver has published. */
-export interface ResourceSlice extends KubeObject {
-  readonly spec: {
-    readonly driver: string;
-    readonly nodeName?: string | undefined;
-    readonly pool: { readonly name: string; readonly generation: number; readonly resourceSliceCount: number };
-  };
-}
-
-export const resourceSlices: ResourceType = {
-  group: "resource.k8s.io",
-  version: "v1",
-  kind: "ResourceSlice",
-  plural: "resourceslices",
-  namespaced: false,
-};
 const nodeIndex = "node";
 
 /**
@@ -32,6 +18,18 @@ export function resourceSlicesOfNode(
   const view = context.view<ResourceSlice>(resourceSlices);
   view.addIndex(nodeIndex, nodeNameOf);
   return view.byIndex(nodeIndex, metadata.name ?? "");
+}
+
+/** A slice that a node has published, or withdrawn, may be what a claim waits for. (03:L-1) */
+export function claimNamesForSlice(
+  { object, old }: ObjectChange<ResourceSlice>,
+  context: ControllerContext,
+): readonly string[] {
+  const names = new Set([object, old].map((slice) => slice && nodeNameOf(slice)));
+  return [...names].flatMap((name) => {
+    const node = name === undefined ? undefined : context.view<NodeKubeObject>(builtInTypes.Node).get(name);
+    return node === undefined ? [] : claimNamesOfNode(node, context);
+  });
 }
 
 function nodeNameOf({ spec, metadata }: ResourceSlice): string | undefined {

@@ -1,9 +1,11 @@
+import type { ResourceSlice } from "../../api/devices/device-objects.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
 import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import { ExpiringMap } from "../../util/expiring-map.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { resourceSlices } from "../device-views.ts";
 import { contextOfClaim, type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { scaledConcurrency } from "../settings.ts";
 import { mergePatchObject, requeueOnConflict } from "../writes.ts";
@@ -15,7 +17,7 @@ import {
   nodeClaimView,
 } from "./claim-lookups.ts";
 import { type ClaimStep, runClaimSteps } from "./claim-steps.ts";
-import { resourceSlices } from "./dra-drivers.ts";
+import { claimNamesForSlice } from "./dra-drivers.ts";
 import { finalizeClaim, instancePollMs } from "./finalize-claim.ts";
 import { checkInitialization, slicesPollMs } from "./initialization.ts";
 import { type LaunchedInstances, launchInstance } from "./launch.ts";
@@ -37,6 +39,9 @@ export function lifecycleController(dependencies: ControllerDependencies): Contr
     triggers: [
       triggerOn<NodeClaim>(karpenterTypes.NodeClaim, ownNameOnLifecycleChange),
       triggerOn<NodeKubeObject>(builtInTypes.Node, claimNamesForNode),
+      ...(dependencies.settings.ignoreDraRequests
+        ? []
+        : [triggerOn<ResourceSlice>(resourceSlices, claimNamesForSlice)]),
     ],
     kinds: [karpenterTypes.NodePool],
     reads: [

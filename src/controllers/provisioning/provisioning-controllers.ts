@@ -3,6 +3,7 @@ import type { Controller } from "../../kube/controller.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import { ExpiringMap } from "../../util/expiring-map.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { deviceKinds } from "../device-views.ts";
 import { type KarpenterContext, withDependencies } from "../karpenter-context.ts";
 import type { Settings } from "../settings.ts";
 import { Batcher } from "./batcher.ts";
@@ -76,11 +77,12 @@ async function runRound(options: RoundOptions, context: KarpenterContext): Promi
   }
 }
 
-function kindsReadByRounds({ gates, defaultConstraints }: Settings): readonly ResourceType[] {
+function kindsReadByRounds({ gates, defaultConstraints, ignoreDraRequests }: Settings): readonly ResourceType[] {
   return [
     karpenterTypes.NodePool,
     builtInTypes.PodDisruptionBudget,
     ...(gates.CapacityBuffer ? [karpenterTypes.CapacityBuffer] : []),
     ...(defaultConstraints.length > 0 ? selectorOwnerKinds : []),
+    ...(ignoreDraRequests ? [] : deviceKinds),
   ];
 }

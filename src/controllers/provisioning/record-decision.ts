@@ -87,7 +87,7 @@ function recordRefusal(
   recordPodRefused(pod, context);
   if (code === "reserved-capacity") return;
   const about = { Pod: logReference(pod.metadata) };
-  if (code === "dynamic-resources") {
+  if (code === "dynamic-resources" && context.settings.ignoreDraRequests) {
     context.log.info(
       "skipping pod with Dynamic Resource Allocation requirements, not yet supported by Karpenter",
       about,

@@ -8,6 +8,7 @@ import type { ResourceType } from "../../kube/client.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { PlannedPods } from "../../state/planned-pods.ts";
 import { forEachInSteps, type Steps } from "../../util/steps.ts";
+import { clusterDevices } from "../device-views.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import type { Settings } from "../settings.ts";
 import { runInSlices } from "./run-in-slices.ts";
@@ -28,10 +29,12 @@ interface RoundInputs extends Pick<RoundProblemSource, "pods" | "pools" | "snaps
 /** The scheduling problem of a round of this controller. (02:P-30) */
 export async function buildRoundProblem(
   { expectedClaims, ...source }: RoundInputs,
-  { cloud, cluster, settings, openBudget, view }: KarpenterContext,
+  context: KarpenterContext,
 ): Promise<SchedulingProblem> {
+  const { cloud, cluster, settings, openBudget, view } = context;
   return roundProblem({
     ...source,
+    devices: () => clusterDevices(context),
     nominatedNodes: await runInSlices(
       nominatedNodes(source.pods, { ...source, plannedPods: cluster.plannedPods, expectedClaims }),
       openBudget(),

@@ -115,7 +115,10 @@ async function solve(
   const problem = await buildRoundProblem(source, context);
   const id = context.random.uuid();
   const passMetrics = new PassMetrics({ metrics, clock: context.clock, controller: provisionerName, id });
-  const decision = await solveWithinBudget(problem, { openBudget, budgetCount, passMetrics });
+  const decision = await solveWithinBudget(problem, {
+    ...{ openBudget, budgetCount, passMetrics },
+    clock: context.clock,
+  });
   const duration = formatDurationMs(passMetrics.elapsedMs);
   if (decision.statistics.timedOut) log.debug("scheduling simulation timed out", { duration, "scheduling-id": id });
   if (decision.newNodes.length > 0)

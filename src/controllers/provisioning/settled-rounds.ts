@@ -21,6 +21,7 @@ export async function settledRounds(
   context: KarpenterContext,
 ): Promise<RoundsResult | undefined> {
   const { openBudget, clock, cloud, settings } = context;
+  if (problem.devices !== undefined) return undefined; // what claims get in one round is not known in the next
   const first = decisionWithoutPools(problem) ?? (await runInSlices(solveInSteps(problem), openBudget()));
   if (first.newNodes.length === 0 || first.refusals.length === 0) return undefined;
   const options = { clock, servedNodeClasses: cloud.nodeClasses, nominationMs: nominationMs(settings) };
@@ -28,7 +29,13 @@ export async function settledRounds(
   const projected = new ProjectedCluster(cluster, { ...problem, pendingPods: problem.pods, nowMs: clock.now() });
   const currentProblem = (): SchedulingProblem => ({
     ...problem,
-    ...roundProblem({ ...problem, pods: projected.pendingPods, snapshot: cluster.snapshot(), workloads: () => [] }),
+    ...roundProblem({
+      ...problem,
+      pods: projected.pendingPods,
+      snapshot: cluster.snapshot(),
+      workloads: () => [],
+      devices: undefined,
+    }),
     ...(problem.selectorOwners && { selectorOwners: problem.selectorOwners }),
   });
   const overlaid = { priced: new Set<never>(), enlarged: new Set<never>() };

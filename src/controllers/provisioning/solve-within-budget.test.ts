@@ -14,8 +14,9 @@ import { solveWithinBudget } from "./solve-within-budget.ts";
 const asked = problem().types(instanceType("m").cpu(4)).pods(200, pod().cpu("3")).policy({ packing: "plain" }).build();
 
 function within(openBudget: OpenWorkBudget, budgetCount = 1) {
-  const passMetrics = new PassMetrics({ metrics: noMetrics, clock: new VirtualClock(), controller: "test", id: "1" });
-  return solveWithinBudget(asked, { openBudget, budgetCount, passMetrics });
+  const clock = new VirtualClock();
+  const passMetrics = new PassMetrics({ metrics: noMetrics, clock, controller: "test", id: "1" });
+  return solveWithinBudget(asked, { openBudget, budgetCount, passMetrics, clock });
 }
 
 /** Lets others work after every step. */

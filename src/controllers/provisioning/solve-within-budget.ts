@@ -1,6 +1,7 @@
 import type { Decision } from "../../core/scheduling/decision.ts";
 import type { SchedulingProblem } from "../../core/scheduling/problem.ts";
 import { type PassControl, solveInSteps } from "../../core/scheduling/solve.ts";
+import type { Clock } from "../../util/clock.ts";
 import type { OpenWorkBudget } from "../work-budget.ts";
 import type { PassMetrics } from "./pass-metrics.ts";
 
@@ -9,7 +10,11 @@ export interface SolveWithinBudgetOptions {
   /** How many budgets the pass may use, one after the other. */
   readonly budgetCount: number;
   readonly passMetrics: PassMetrics;
+  readonly clock: Clock;
 }
+
+/** How long the search for the devices of one pod on one node may take. (02:D-9) */
+const deviceSearchMs = 5_000;
 
 /**
  * Runs a pass and lets other work of the process have its turn in between. When the budgets are used up the pass stops:
@@ -17,9 +22,16 @@ export interface SolveWithinBudgetOptions {
  */
 export async function solveWithinBudget(
   problem: SchedulingProblem,
-  { openBudget, budgetCount, passMetrics }: SolveWithinBudgetOptions,
+  { openBudget, budgetCount, passMetrics, clock }: SolveWithinBudgetOptions,
 ): Promise<Decision> {
-  const control: PassControl = { isStopRequested: false, onPassOpened: (pass) => passMetrics.opened(pass) };
+  const control: PassControl = {
+    isStopRequested: false,
+    onPassOpened: (pass) => passMetrics.opened(pass),
+    openSearchBudget: () => {
+      const endMs = clock.now() + deviceSearchMs;
+      return () => clock.now() >= endMs;
+    },
+  };
   const steps = solveInSteps(problem, control);
   let left = budgetCount;
   let budget = openBudget();

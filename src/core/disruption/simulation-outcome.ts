@@ -3,7 +3,6 @@ import { namespacedName } from "../../api/object.ts";
 import { isProvisionable } from "../pod-predicates.ts";
 import type { StateNode } from "../round/cluster-snapshot.ts";
 import type { Decision } from "../scheduling/decision.ts";
-import { usesDra } from "../scheduling/pod-class.ts";
 import { podsOfDeletingNodes } from "./simulation-problem.ts";
 import type { DisruptionSimulation } from "./simulator.ts";
 import type { DisruptionSnapshot } from "./snapshot.ts";
@@ -40,20 +39,9 @@ export class SimulationReader {
         .filter((pod) => !this.#leaving.has(pod) && !isProvisionable(pod))
         .map(({ metadata }): PodError => ({ pod: namespacedName(metadata), message: uninitializedText(stateNode) }));
     });
-    const podErrors = [...refused, ...uncertain, ...this.#withDevices([...placements, ...newNodes])];
-    return { kind: "simulated", newNodes, placements, podErrors };
-  }
-
-  /** Devices are not planned, so nothing says that a pod which holds some finds them elsewhere. (03:D-39a) */
-  #withDevices(nodes: readonly { readonly pods: readonly Pod[] }[]): readonly PodError[] {
-    return nodes
-      .flatMap(({ pods }) => pods)
-      .filter((pod) => usesDra(pod.spec) && !this.#leaving.has(pod) && !isProvisionable(pod))
-      .map(({ metadata }) => ({ pod: namespacedName(metadata), message: devicesText }));
+    return { kind: "simulated", newNodes, placements, podErrors: [...refused, ...uncertain] };
   }
 }
-
-const devicesText = "has resource claims, and whether another node has the devices is not known";
 
 /** In upstream's words: people search for them. */
 function uninitializedText({ claim, node }: StateNode): string {

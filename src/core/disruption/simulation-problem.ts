@@ -26,7 +26,7 @@ export function* simulationProblem(
   { isConsolidation }: SimulationOptions,
   removable?: ReadonlySet<string>,
 ): Steps<SimulationProblem> {
-  const { cluster, pendingPods, usablePools, policy, labelPolicy, seed, workloads, nominatedNodes } = snapshot;
+  const { cluster, pendingPods, usablePools, policy, labelPolicy, seed, workloads, nominatedNodes, devices } = snapshot;
   const problem = {
     ...roundProblem({
       snapshot: cluster,
@@ -36,6 +36,7 @@ export function* simulationProblem(
       labelPolicy,
       seed,
       workloads: () => workloads,
+      devices: devices && (() => devices),
       ...(nominatedNodes !== undefined && { nominatedNodes }),
     }),
     movablePods: yield* movablePods(snapshot, removable),

@@ -5,6 +5,7 @@ import type { KubeObject } from "../../api/object.ts";
 import type { InstanceType } from "../instance-type.ts";
 import type { PdbLookup, PodDisruptionBudget } from "../pod-predicates.ts";
 import type { ClusterSnapshot } from "../round/cluster-snapshot.ts";
+import type { ClusterDevices } from "../round/round-problem.ts";
 import type { Pool, SchedulingPolicy } from "../scheduling/problem.ts";
 
 /**
@@ -37,6 +38,8 @@ export interface DisruptionSnapshot {
   readonly recentMoves: readonly RecentMove[];
   /** Services and workloads; only needed for default topology constraints. (02:X-51) */
   readonly workloads: readonly KubeObject[];
+  /** Unless requests for devices are ignored. (02:D-3) */
+  readonly devices?: ClusterDevices | undefined;
   /** Of simulations. */
   readonly policy: SchedulingPolicy;
   readonly labelPolicy: LabelPolicy;

@@ -102,6 +102,8 @@ function otherChanges(
       return [[...minValuesChanges(cause.achieved, pool), ...dropMinValuesChanges(pool)]];
     case "reserved-capacity":
       return [reservedCapacityChanges(pod)];
+    case "dynamic-resources":
+      return [resourceClaimChanges(pod)];
     default:
       return [];
   }

@@ -1,3 +1,4 @@
+import { describeDeviceRefusal } from "../devices/device-refusal.ts";
 import { comparableAmounts } from "./comparable-amounts.ts";
 import type { LimitReason, RefusalReason } from "./explanation.ts";
 
@@ -35,7 +36,9 @@ export function describeReason(reason: RefusalReason, where: ReasonPlace): strin
     case "reserved-capacity":
       return `reserved capacity of ${place} would fit but is in use; the pod is tried again in the next round`;
     case "dynamic-resources":
-      return "the pod has resource claims (Dynamic Resource Allocation), which are not supported";
+      return reason.devices === undefined
+        ? "the pod has resource claims (Dynamic Resource Allocation), which are not supported"
+        : `${place}: ${describeDeviceRefusal(reason.devices)}`;
     case "no-templates":
       return `the requirements of ${place} match no available instance type${reason.becauseOfMinValues ? " (because of minValues)" : ""}`;
     case "no-pools":

@@ -1,3 +1,4 @@
+import type { DeviceRefusal } from "../devices/device-refusal.ts";
 import type { PriceSource } from "../price-source.ts";
 import type { UnusablePoolReason } from "../round/usable-pools.ts";
 import type { TopologyCause } from "../scheduling/refusal.ts";
@@ -59,7 +60,15 @@ export interface NodeFinding {
   readonly checks: readonly FailedCheck[];
 }
 
-const existingNodeChecks = ["taints", "volume-limits", "host-ports", "resources", "requirements", "topology"] as const;
+const existingNodeChecks = [
+  "taints",
+  "volume-limits",
+  "host-ports",
+  "resources",
+  "requirements",
+  "topology",
+  "devices",
+] as const;
 export type ExistingNodeCheck = (typeof existingNodeChecks)[number];
 
 export interface FailedCheck {
@@ -107,7 +116,8 @@ export type RefusalReason =
   | { readonly code: "min-values"; readonly key: string; readonly achieved: number; readonly wanted?: number }
   | LimitReason
   | { readonly code: "reserved-capacity" }
-  | { readonly code: "dynamic-resources" }
+  /** Without `devices`, requests for devices are ignored. (02:D-1) */
+  | { readonly code: "dynamic-resources"; readonly devices?: DeviceRefusal }
   | { readonly code: "no-templates"; readonly becauseOfMinValues: boolean }
   | { readonly code: "no-pools" }
   | UnusablePoolFinding

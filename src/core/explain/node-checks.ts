@@ -22,12 +22,23 @@ export function findNodeFailures(pass: Pass, podAttempt: PodAttempt, existingNod
       ...volumeReasons(podAttempt, existingNode),
       ...topologyReasons(pass, podAttempt, existingNode),
     ]),
+    ...failedChecks("devices", deviceReasons(pass, podAttempt, existingNode)),
   ];
   return { node: existingNode.node.name, checks };
 }
 
 function failedChecks(check: FailedCheck["check"], reasons: readonly RefusalReason[]): readonly FailedCheck[] {
   return reasons.map((reason) => ({ check, reason }));
+}
+
+function deviceReasons(
+  { devices }: Pass,
+  { queuedPod }: PodAttempt,
+  existingNode: ExistingNodeState,
+): readonly RefusalReason[] {
+  if (devices === undefined || !queuedPod.podClass.usesDra) return [];
+  const found = devices.onExistingNode(queuedPod, existingNode);
+  return "reason" in found ? [{ code: "dynamic-resources", devices: found }] : [];
 }
 
 function taintReasons({ variant }: PodAttempt, { node }: ExistingNodeState): readonly RefusalReason[] {

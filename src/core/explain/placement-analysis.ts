@@ -89,8 +89,11 @@ export function analyzePlacement(
   };
 }
 
-function findPodReason({ queuedPod: { podClass }, problem }: Simulation): RefusalReason | undefined {
+function findPodReason({ queuedPod, pass, problem }: Simulation): RefusalReason | undefined {
+  const { podClass } = queuedPod;
   if (podClass.usesDra && problem.policy.ignoreDra) return { code: "dynamic-resources" };
+  const claims = podClass.usesDra ? pass.devices?.claimsOf(queuedPod) : undefined;
+  if (claims !== undefined && "reason" in claims) return { code: "dynamic-resources", devices: claims };
   if (podClass.volumeError !== undefined) return { code: "volume-unknown", text: podClass.volumeError };
   return undefined;
 }

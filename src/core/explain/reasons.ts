@@ -46,8 +46,9 @@ export function poolReasons(
         ...wantedMinValues(cause.requirements.get(key).minValues),
       }));
     case "reserved-capacity":
-    case "dynamic-resources":
       return [{ code: cause.code }];
+    case "dynamic-resources":
+      return [{ code: cause.code, devices: cause.devices }];
     case "volume-limit":
     case "host-port":
     case "resources":

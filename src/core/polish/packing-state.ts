@@ -11,6 +11,11 @@ import { MoveScopes } from "./move-scopes.ts";
 import { capacityLimitOf, PricedSizesCache } from "./priced-sizes.ts";
 import { TopologySignatures } from "./topology-signatures.ts";
 
+/** Its types are those that have the devices of its pods, which no move knows of. */
+function hasDevices({ devices }: Pass, { pods }: PlannedNodeState): boolean {
+  return devices !== undefined && pods.some(({ podClass }) => podClass.usesDra);
+}
+
 /** A planned node as it would be after a move. */
 export interface ProposedNode {
   readonly requirementState: RequirementState;
@@ -42,7 +47,7 @@ export class PackingState {
     const moveClasses = new MoveClasses(pass);
     for (const plannedNode of pass.plannedNodes) {
       // Those without pods were planned for nodes that a simulation keeps as gone; they are not part of this plan.
-      if (plannedNode.pods.length === 0 || !packing.#canChange(plannedNode)) continue;
+      if (plannedNode.pods.length === 0 || !packing.#canChange(plannedNode) || hasDevices(pass, plannedNode)) continue;
       packing.#add(plannedNode, moveClasses);
       yield;
     }

@@ -33,6 +33,7 @@ export function nodeClaimOf(node: PlannedNode, context: NodeClaimContext): KubeO
     labels: claimLabels(node.requirements, { base: nodeClaimTemplateOf(pool, policy).labels, policy, random }),
     annotations: {
       [annotations.minValuesRelaxed]: String(node.minValuesRelaxed),
+      ...(node.draDrivers !== undefined && { [annotations.requestedDraDrivers]: node.draDrivers.join(",") }),
       ...(has(overlaid.priced) && { [annotations.priceOverlayApplied]: "true" }),
       ...(has(overlaid.enlarged) && { [annotations.capacityOverlayApplied]: "true" }),
     },

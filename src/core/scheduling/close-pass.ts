@@ -126,7 +126,13 @@ function finishPlannedNode(
     ),
     minValuesRelaxed: plannedNode.minValuesRelaxed,
     reservations,
+    ...draDriversOf(pass, plannedNode),
   };
+}
+
+function draDriversOf({ devices }: Pass, { hostIndex }: PlannedNodeState): Pick<PlannedNode, "draDrivers"> {
+  const draDrivers = devices?.driversOf(hostIndex) ?? [];
+  return draDrivers.length === 0 ? {} : { draDrivers };
 }
 
 /** Without the keys that only the simulation needs; reservations are named. (02:Q-50, Y-6) */

@@ -3,6 +3,7 @@ import { Bitset } from "../../util/bitset.ts";
 import { hostPortsOf } from "../host-ports.ts";
 import type { NodeVolumes } from "../volumes.ts";
 import { type NodeCandidate, type PodAttempt, placeholderHostname } from "./fit-on-planned-node.ts";
+import type { PassDevices } from "./pass-devices.ts";
 import type {
   CandidateFit,
   CountingGroups,
@@ -31,7 +32,15 @@ export function commitToExistingNode(
     existingNode.hostPorts = [...existingNode.hostPorts, ...hostPortsOf(queuedPod.pod)];
   if (queuedPod.podClass.volumes.size > 0)
     existingNode.volumes = withAttachedVolumes(existingNode.volumes, queuedPod.podClass.volumes);
+  if (queuedPod.podClass.usesDra && pass.devices !== undefined) takeDevices(pass.devices, queuedPod, existingNode);
   recordTopology(pass, queuedPod, placeOf(existingNode));
+}
+
+/** The node has room and the devices, so the same search finds them again. */
+function takeDevices(devices: PassDevices, queuedPod: QueuedPod, existingNode: ExistingNodeState): void {
+  const allocation = devices.onExistingNode(queuedPod, existingNode);
+  if ("reason" in allocation) throw new Error(`node ${existingNode.node.name} has lost its devices`);
+  devices.commit(existingNode.index, allocation, allocation.types);
 }
 
 /** What a node was before its first pod of a simulation. */
@@ -137,6 +146,10 @@ function addPodToPlannedNode(
   queuedPod.placedVariant = podAttempt.variant;
   if (queuedPod.podClass.hasHostPorts)
     plannedNode.hostPorts = [...plannedNode.hostPorts, ...hostPortsOf(queuedPod.pod)];
+  if (fit.devices !== undefined) {
+    const types = plannedNode.poolTemplate.typeTable.typesIn(fit.columns);
+    pass.devices?.commit(plannedNode.hostIndex, fit.devices, new Set(types.map(({ name }) => name)));
+  }
   if (fit.reservations !== undefined) pass.reservations.reserveExactly(plannedNode.hostIndex, fit.reservations);
   recordTopology(pass, queuedPod, placeOf(plannedNode));
 }

@@ -40,6 +40,8 @@ export interface PlannedNode {
   readonly reservations: readonly string[];
   /** What it would be launched from, if that was planned too; its type is then the first of `instanceTypes`. */
   readonly offering?: Offering;
+  /** Drivers of the devices its pods get, sorted: initialization waits for them. (02:D-10) */
+  readonly draDrivers?: readonly string[];
 }
 
 export interface EmptyPool {

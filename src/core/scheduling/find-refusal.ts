@@ -1,3 +1,4 @@
+import { type DeviceRefusal, describeDeviceRefusal } from "../devices/device-refusal.ts";
 import { newNodeCandidate } from "./commit.ts";
 import { fitOnPlannedNode, type PodAttempt } from "./fit-on-planned-node.ts";
 import { newNodeVerdict } from "./new-node-verdict.ts";
@@ -11,10 +12,8 @@ export type ClassRefusal = Omit<Refusal, "pod">;
 /** Why the pods of a class were not placed; computed once the pass has ended. (02 §10.3-11) */
 export function findClassRefusal(pass: Pass, queuedPod: QueuedPod): ClassRefusal {
   const { podClass } = queuedPod;
-  if (podClass.usesDra && pass.problem.policy.ignoreDra) {
-    const message = "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter";
-    return { code: "dynamic-resources", message, pools: [] };
-  }
+  const devices = podClass.usesDra ? deviceRefusalOfPod(pass, queuedPod) : undefined;
+  if (devices !== undefined) return { code: "dynamic-resources", message: describeDeviceRefusal(devices), pools: [] };
   if (podClass.volumeError !== undefined) {
     return {
       code: "volume-requirements",
@@ -41,6 +40,13 @@ export function findClassRefusal(pass: Pass, queuedPod: QueuedPod): ClassRefusal
   return { code: nearest.cause.code, message, pools: verdicts.map(({ pool, cause }) => ({ pool, cause })) };
 }
 
+/** Why no node is tried for a pod with resource claims. */
+function deviceRefusalOfPod({ devices }: Pass, queuedPod: QueuedPod): DeviceRefusal | undefined {
+  if (devices === undefined) return { reason: "ignored" };
+  const claims = devices.claimsOf(queuedPod);
+  return "reason" in claims ? claims : undefined;
+}
+
 /** The position of a check: the later it refused, the nearer the pod came. */
 function checkRank({ code }: RefusalCause): number {
   const order: readonly RefusalCause["code"][] = [
@@ -51,6 +57,7 @@ function checkRank({ code }: RefusalCause): number {
     "host-port",
     "volume-limit",
     "volume-requirements",
+    "dynamic-resources",
     "topology",
     "instance-types",
     "resources",

@@ -34,6 +34,9 @@ export function fitOnExistingNode(
       rememberRefusal(pass, variant, existingNode);
     return undefined;
   }
+  // Devices that others use may become free again, so this is not remembered.
+  if (queuedPod.podClass.usesDra && pass.devices !== undefined)
+    if ("reason" in pass.devices.onExistingNode(queuedPod, existingNode)) return undefined;
   const accept = (requirementState: RequirementState): RequirementState => requirementState;
   const narrowing = { variant, requirementStates: pass.nodeRequirementStates, accept, couldAccept: () => true };
   const { volumeAlternatives } = queuedPod.podClass;

@@ -3,6 +3,7 @@ import { type HostPort, hostPortConflict, hostPortsOf } from "../host-ports.ts";
 import { offeringCapacityType, offeringReservationId } from "../instance-type.ts";
 import { checkMinValues } from "../min-values.ts";
 import { firstUntoleratedTaint } from "../tolerations.ts";
+import { candidateWithDevices } from "./candidate-devices.ts";
 import { narrowByTopology } from "./narrow-by-topology.ts";
 import type { CandidateFit, Pass, PlannedNodeState, PoolTemplate, QueuedPod } from "./pass-state.ts";
 import type { RequirementState } from "./requirement-state.ts";
@@ -33,13 +34,35 @@ export function fitOnPlannedNode(
   candidate: NodeCandidate,
 ): CandidateFit | undefined {
   const { hostIndex } = candidate;
-  const { requirementStates } = candidate.poolTemplate;
   pass.refusedByReservation = false;
   for (const rule of variant.hostRules) if (!rule.group.allowsHost(hostIndex, rule)) return undefined;
   const mergedState = mergeIfCompatible(variant, candidate);
   if (mergedState === undefined) return undefined;
   const ports = queuedPod.podClass.hasHostPorts ? hostPortsOf(queuedPod.pod) : [];
   if (hostPortConflict(ports, candidate.hostPorts) !== undefined) return undefined;
+  if (queuedPod.podClass.usesDra && pass.devices !== undefined) {
+    const withDevices = candidateWithDevices(pass, queuedPod, { ...candidate, merged: mergedState });
+    if ("reason" in withDevices) return undefined;
+    const { requirementState, columns, devices } = withDevices;
+    const fit = narrowCandidate(
+      pass,
+      { queuedPod, variant },
+      { ...candidate, columns },
+      { mergedState: requirementState, ports },
+    );
+    return fit && { ...fit, devices };
+  }
+  return narrowCandidate(pass, { queuedPod, variant }, candidate, { mergedState, ports });
+}
+
+/** Volumes, topology, types and reservations. (02:N-3) */
+function narrowCandidate(
+  pass: Pass,
+  { queuedPod, variant }: PodAttempt,
+  candidate: NodeCandidate,
+  { mergedState, ports }: { readonly mergedState: RequirementState; readonly ports: readonly HostPort[] },
+): CandidateFit | undefined {
+  const { requirementStates } = candidate.poolTemplate;
   const narrowing = {
     variant,
     requirementStates,

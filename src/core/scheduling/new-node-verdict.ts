@@ -1,11 +1,14 @@
 import { describeRequirementConflicts, requirementConflicts } from "../compatibility.ts";
+import { type DeviceRefusal, describeDeviceRefusal } from "../devices/device-refusal.ts";
 import type { Requirement } from "../requirement.ts";
 import { describeUntoleratedTaints, untoleratedTaints } from "../tolerations.ts";
+import { candidateWithDevices } from "./candidate-devices.ts";
 import { type CandidateVerdict, requirementsWithHostname } from "./candidate-verdict.ts";
 import { newNodeCandidate } from "./commit.ts";
 import { fitOnPlannedNode, mergeIfCompatible, type NodeCandidate, type PodAttempt } from "./fit-on-planned-node.ts";
 import { instanceTypesVerdict, reservedCapacityVerdict } from "./instance-types-verdict.ts";
 import type { Pass, PoolTemplate } from "./pass-state.ts";
+import type { RequirementState } from "./requirement-state.ts";
 import type { TopologyRule } from "./topology/topology-group.ts";
 import { topologyVerdict } from "./topology-verdict.ts";
 
@@ -33,7 +36,30 @@ export function newNodeVerdict(pass: Pass, podAttempt: PodAttempt, poolTemplate:
   const requirementState = mergeIfCompatible(podAttempt.variant, candidate);
   if (requirementState === undefined)
     return taintVerdict(podAttempt, poolTemplate) ?? requirementsVerdict(pass, podAttempt, candidate);
-  return volumeAndTopologyVerdict(pass, podAttempt, { ...candidate, requirementState });
+  return deviceVerdict(pass, podAttempt, { ...candidate, merged: requirementState });
+}
+
+/** Devices come before topology, and those types that have them are left for the checks after it. (02:N-3b, N-3e) */
+function deviceVerdict(
+  pass: Pass,
+  podAttempt: PodAttempt,
+  candidate: NodeCandidate & { readonly merged: RequirementState },
+): CandidateVerdict {
+  const { queuedPod } = podAttempt;
+  if (pass.devices === undefined || !queuedPod.podClass.usesDra)
+    return volumeAndTopologyVerdict(pass, podAttempt, { ...candidate, requirementState: candidate.merged });
+  const withDevices = candidateWithDevices(pass, queuedPod, candidate);
+  if ("reason" in withDevices) return deviceRefusalVerdict(withDevices);
+  const { requirementState, columns } = withDevices;
+  const all = volumeAndTopologyVerdict(pass, podAttempt, { ...candidate, requirementState });
+  if (all.cause.code !== "reserved-capacity") return all;
+  // Without devices some type would do.
+  const some = volumeAndTopologyVerdict(pass, podAttempt, { ...candidate, requirementState, columns });
+  return some.cause.code === "reserved-capacity" ? some : deviceRefusalVerdict({ reason: "instance-types" });
+}
+
+function deviceRefusalVerdict(devices: DeviceRefusal): CandidateVerdict {
+  return { cause: { code: "dynamic-resources", devices }, text: describeDeviceRefusal(devices) };
 }
 
 function taintVerdict({ variant }: PodAttempt, poolTemplate: PoolTemplate): CandidateVerdict | undefined {

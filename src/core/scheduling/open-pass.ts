@@ -5,11 +5,13 @@ import { Bitset } from "../../util/bitset.ts";
 import { Quantity } from "../../util/quantity.ts";
 import { forEachInSteps, mapInSteps, type Steps, sortInSteps } from "../../util/steps.ts";
 import { selectorOwnerIndex, withDefaultConstraints } from "../default-constraints.ts";
+import type { OpenSearchBudget } from "../devices/device-allocator.ts";
 import { QuantityReader } from "../pod-requests.ts";
 import type { Resources } from "../resources.ts";
 import { type DaemonPod, daemonPodOf } from "./daemon-overhead.ts";
 import { buildExistingNodeStates, compareExistingNodes } from "./existing-node-states.ts";
 import { LabelReader } from "./label-reader.ts";
+import { PassDevices } from "./pass-devices.ts";
 import type { CountingGroups, Pass, QueuedPod } from "./pass-state.ts";
 import { PlannedNodeOrder } from "./planned-node-order.ts";
 import { classifyPods, type PodClass } from "./pod-class.ts";
@@ -36,12 +38,13 @@ export interface OpenPassOptions {
   readonly simulation?: SimulationInput | undefined;
   /** A pass before: what it knows of requirements and instance types is used again, if these are the same. */
   readonly earlier?: Pass | undefined;
+  readonly openSearchBudget?: OpenSearchBudget | undefined;
 }
 
 /** Prepares a pass; nothing is placed yet. */
 export function* openPass(
   problem: SchedulingProblem,
-  { simulation, earlier: given }: OpenPassOptions = {},
+  { simulation, earlier: given, openSearchBudget }: OpenPassOptions = {},
 ): Steps<Pass> {
   const { policy, labelPolicy } = problem;
   const earlier = given !== undefined && hasSameTypes(given, problem) ? given : undefined;
@@ -129,6 +132,10 @@ export function* openPass(
     undo: simulation?.undo,
     touchedNodes: new Set(),
     domainCounts: new DomainCountCache(),
+    devices:
+      !policy.ignoreDra && classes.all.some(({ usesDra }) => usesDra)
+        ? new PassDevices(problem, openSearchBudget)
+        : undefined,
   };
 }
 

@@ -1,11 +1,13 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { Bitset } from "../../util/bitset.ts";
+import type { DeviceAllocation } from "../devices/device-allocator.ts";
 import type { HostPort } from "../host-ports.ts";
 import type { NodeVolumes } from "../volumes.ts";
 import type { DaemonGroup } from "./daemon-overhead.ts";
 import type { EmptyPool } from "./decision.ts";
 import type { InstanceTypeTable } from "./instance-type-table.ts";
 import type { NodeClaimTemplate } from "./node-claim-template.ts";
+import type { PassDevices } from "./pass-devices.ts";
 import type { PlannedNodeOrder } from "./planned-node-order.ts";
 import type { PodClass } from "./pod-class.ts";
 import type { ExistingNode, SchedulingProblem } from "./problem.ts";
@@ -120,6 +122,8 @@ export interface Pass {
   /** Existing nodes that got pods since the last rollback; kept only if there is an undo log. */
   readonly touchedNodes: Set<ExistingNodeState>;
   readonly domainCounts: DomainCountCache;
+  /** Present if some pod has resource claims that are not ignored. */
+  readonly devices: PassDevices | undefined;
 }
 
 /** What a candidate would be with the pod on it. */
@@ -128,4 +132,6 @@ export interface CandidateFit {
   readonly columns: Bitset;
   readonly minValuesRelaxed: boolean;
   readonly reservations: ReadonlySet<string> | undefined;
+  /** Present if the pod has resource claims. */
+  readonly devices?: DeviceAllocation | undefined;
 }

@@ -85,6 +85,8 @@ function isRefusedForGood(pass: Pass, podAttempt: PodAttempt, candidate: NodeCan
   if (mergeIfCompatible(variant, candidate) === undefined) {
     return candidate.poolTemplate.requirementStates.excludes(candidate.requirementState, variant.incoming);
   }
+  // Devices that others use may become free again.
+  if (pass.devices !== undefined && podAttempt.queuedPod.podClass.usesDra) return false;
   // Topology counts change. Without topology only size can have refused, and free resources only shrink.
   return variant.domainRules.length === 0 && !pass.refusedByReservation;
 }

@@ -62,7 +62,7 @@ export function* classifyPods(pods: readonly Pod[], input: PodClassInput): Steps
   const byText = new Map<string, PodClass>();
   const classOf = yield* mapInSteps(pods, (pod, index) => {
     const { metadata } = pod;
-    const text = `${specOf[index]}\n${namespaceOf(metadata)}\n${labelsText(metadata.labels, sortedKeys)}${podSpecificText(pod)}`;
+    const text = `${specOf[index]}\n${namespaceOf(metadata)}\n${labelsText(metadata.labels, sortedKeys)}${podSpecificText(pod)}${claimsText(pod, input.problem)}`;
     const known = byText.get(text);
     if (known !== undefined) return known;
     const selected = pickLabels(metadata.labels ?? {}, sortedKeys);
@@ -152,6 +152,12 @@ function podSpecificText(pod: Pod): string {
   );
   if (named === undefined && statuses.length === 0) return "";
   return JSON.stringify([named, statuses, pod.status?.conditions?.filter(({ type }) => type === "PodResizePending")]);
+}
+
+/** Claims that were made for the pod have names of their own. */
+function claimsText({ spec, status }: Pod, { policy }: SchedulingProblem): string {
+  if (policy.ignoreDra || spec.resourceClaims === undefined) return "";
+  return JSON.stringify(status?.resourceClaimStatuses ?? []);
 }
 
 /** Spread constraints and pod affinity terms, required and preferred. */

@@ -3,6 +3,7 @@ import type { Namespace, SelectorOwner } from "../../api/kubernetes/cluster-obje
 import type { Pod, TopologySpreadConstraint } from "../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
 import type { Taint } from "../../api/labels.ts";
+import type { DeviceObjects } from "../devices/device-allocator.ts";
 import type { HostPort } from "../host-ports.ts";
 import type { InstanceType } from "../instance-type.ts";
 import type { Resources } from "../resources.ts";
@@ -33,6 +34,8 @@ export interface SchedulingProblem {
   readonly volumes: VolumeIndex;
   /** Services and workloads, read only when default topology constraints are configured. (02:X-51) */
   readonly selectorOwners?: readonly SelectorOwner[];
+  /** ResourceSlices of all nodes, claims and classes; unless requests for devices are ignored. (02 §5.14) */
+  readonly devices?: DeviceObjects;
   readonly policy: SchedulingPolicy;
   readonly labelPolicy: LabelPolicy;
   readonly seed: number;

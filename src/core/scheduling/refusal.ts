@@ -1,6 +1,7 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { Taint } from "../../api/labels.ts";
 import type { RequirementConflict } from "../compatibility.ts";
+import type { DeviceRefusal } from "../devices/device-refusal.ts";
 import type { Requirements } from "../requirements.ts";
 import type { Resources } from "../resources.ts";
 
@@ -54,7 +55,7 @@ export type RefusalCause =
   | { readonly code: "min-values"; readonly achieved: ReadonlyMap<string, number>; readonly requirements: Requirements }
   | { readonly code: "limits" | "node-limit"; readonly pool: string }
   | { readonly code: "reserved-capacity"; readonly lost: boolean }
-  | { readonly code: "dynamic-resources" };
+  | { readonly code: "dynamic-resources"; readonly devices: DeviceRefusal };
 
 /** No domain satisfies the constraint. (02:N-3c) */
 export interface TopologyCause {

@@ -1,5 +1,6 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { forEachInSteps, type Steps } from "../../util/steps.ts";
+import type { DeviceObjects } from "../devices/device-allocator.ts";
 import { amountOf } from "../resources.ts";
 import { closePass } from "./close-pass.ts";
 import { countingGroupsOf } from "./commit.ts";
@@ -25,10 +26,20 @@ export function problemWithoutNodes(
   { movablePods, ...problem }: SimulationProblem,
   removedNodes: ReadonlySet<string>,
 ): SchedulingProblem {
+  const moving = [...removedNodes].flatMap((name) => movablePods.get(name) ?? []);
   return {
     ...problem,
-    pods: [...problem.pods, ...[...removedNodes].flatMap((name) => movablePods.get(name) ?? [])],
+    pods: [...problem.pods, ...moving],
     nodes: problem.nodes.filter(({ name }) => !removedNodes.has(name)),
+    ...(problem.devices && { devices: withMovingPods(problem.devices, moving) }),
+  };
+}
+
+/** What the pods that move have of devices is free. (02:D-11, 03:D-39) */
+function withMovingPods(devices: DeviceObjects, moving: readonly Pod[]): DeviceObjects {
+  return {
+    ...devices,
+    movingPods: new Set([...devices.movingPods, ...moving.map(({ metadata }) => metadata.uid ?? "")]),
   };
 }
 
@@ -136,7 +147,8 @@ export class SimulationPass {
     const isPolished = polishes && problem.policy.packing === "polished";
     const simulationPass = new SimulationPass(problem, { ...opened, polishes: isPolished });
     yield;
-    if (placesOwnPodsFirst && problem.pods.length > 0) yield* simulationPass.#placeOwnPods();
+    if (placesOwnPodsFirst && problem.pods.length > 0 && !simulationPass.#usesDevices([]))
+      yield* simulationPass.#placeOwnPods();
     return simulationPass;
   }
 
@@ -155,7 +167,7 @@ export class SimulationPass {
 
   /** What all simulations start from; undefined if each places the problem's own pods, or runs a pass of its own. */
   base(): SimulationPassBase | undefined {
-    if (this.#ownPlaces.length > 0 || this.#hasSharedHostnames) return undefined;
+    if (this.#ownPlaces.length > 0 || this.#hasSharedHostnames || this.#usesDevices([])) return undefined;
     // A pass of its own places the problem's own pods again.
     if (this.#problem.pods.length > 0 && this.#pass.topology.hasDomainsOnlyOnNodes) return undefined;
     return {
@@ -197,7 +209,7 @@ export class SimulationPass {
   *simulate(removedNodes: ReadonlySet<string>, control: PassControl = {}): Steps<Decision> {
     const plain = () =>
       solveInSteps(problemWithoutNodes(this.#problem, new Set([...this.#keptRemovals, ...removedNodes])), control);
-    if (this.#hasSharedHostnames || this.#pass.topology.losesDomain(removedNodes)) return yield* plain();
+    if (this.#needsOwnPass(removedNodes)) return yield* plain();
     try {
       if (!this.#begin(removedNodes)) return yield* plain();
       const podCount = this.#pass.queue.length;
@@ -216,7 +228,7 @@ export class SimulationPass {
    * took pods, which must stay from now on; undefined if this pass cannot tell, and then nothing has changed.
    */
   *keep(removedNodes: ReadonlySet<string>): Steps<readonly string[] | undefined> {
-    if (this.#hasSharedHostnames || this.#pass.topology.losesDomain(removedNodes)) return undefined;
+    if (this.#needsOwnPass(removedNodes)) return undefined;
     if (!this.#begin(removedNodes)) {
       this.#rollBack();
       return undefined;
@@ -224,6 +236,18 @@ export class SimulationPass {
     yield* placePods(this.#pass, {});
     for (const name of removedNodes) this.#keptRemovals.add(name);
     return this.#keep();
+  }
+
+  /** What this pass cannot tell: it does not take back devices, for one. */
+  #needsOwnPass(removedNodes: ReadonlySet<string>): boolean {
+    return this.#hasSharedHostnames || this.#pass.topology.losesDomain(removedNodes) || this.#usesDevices(removedNodes);
+  }
+
+  /** Whether some pod that is placed without these nodes has resource claims that are not ignored. */
+  #usesDevices(removedNodes: Iterable<string>): boolean {
+    if (this.#pass.devices === undefined) return false;
+    const places = [...removedNodes].flatMap((name) => this.#placesByNode.get(name) ?? []);
+    return [...this.#ownPlaces, ...places].some((place) => this.#queue[place]?.podClass.usesDra);
   }
 
   /** What was placed stays placed. */

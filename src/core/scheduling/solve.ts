@@ -1,5 +1,6 @@
 import { namespacedName } from "../../api/object.ts";
 import { runSteps, type Steps } from "../../util/steps.ts";
+import type { OpenSearchBudget } from "../devices/device-allocator.ts";
 import { PlanPolisher } from "../polish/plan-polisher.ts";
 import { closePass } from "./close-pass.ts";
 import { countPlacedPods } from "./commit.ts";
@@ -8,7 +9,6 @@ import { hasUnsatisfiableTopology } from "./narrow-by-topology.ts";
 import { openPass } from "./open-pass.ts";
 import type { Pass, QueuedPod } from "./pass-state.ts";
 import { placePod, tryNominatedNode } from "./place-pod.ts";
-import type { PodClass } from "./pod-class.ts";
 import type { SchedulingProblem } from "./problem.ts";
 import { variantAt } from "./variants.ts";
 
@@ -17,6 +17,8 @@ export interface PassControl {
   isStopRequested?: boolean;
   /** A pass before this one: what it knows of instance types is used again, if they are the same. */
   readonly earlier?: Pass | undefined;
+  /** How long one search for the devices of a pod may take. (02:D-9) */
+  readonly openSearchBudget?: OpenSearchBudget | undefined;
   /** Called before any pod is tried; what it returns is run in steps. */
   readonly onPassOpened?: (pass: Pass) => Steps<void> | undefined;
 }
@@ -32,7 +34,10 @@ export function solve(problem: SchedulingProblem): Decision {
  * be taken. At least one pod is always tried, so that repeated passes make progress. (02:Q-9, docs/designs/engine.md)
  */
 export function* solveInSteps(problem: SchedulingProblem, control: PassControl = {}): Steps<Decision> {
-  const pass = yield* openPass(problem, { earlier: control.earlier });
+  const pass = yield* openPass(problem, {
+    earlier: control.earlier,
+    openSearchBudget: control.openSearchBudget,
+  });
   yield* control.onPassOpened?.(pass) ?? [];
   yield* placePods(pass, control);
   if (problem.policy.packing === "polished" && !pass.timedOut) yield* polishPlan(pass, problem.pods.length, control);
@@ -81,7 +86,7 @@ function hasNominatedNode({ problem }: Pass, queuedPod: QueuedPod | undefined): 
 /** On its nominated node alone. */
 function tryWithPreferences(pass: Pass, queuedPod: QueuedPod): boolean {
   const { podClass } = queuedPod;
-  const variant = isSkipped(pass, podClass) ? undefined : variantAt(podClass, 0, pass.variantContext);
+  const variant = isSkipped(pass, queuedPod) ? undefined : variantAt(podClass, 0, pass.variantContext);
   if (variant === undefined || hasUnsatisfiableTopology(variant)) return false;
   countPlacedPods(pass);
   return tryNominatedNode(pass, { queuedPod, variant });
@@ -112,7 +117,7 @@ type AttemptOutcome = "placed" | "refused" | "relax";
 
 function tryVariant(pass: Pass, queuedPod: QueuedPod, level: number): AttemptOutcome {
   const { podClass } = queuedPod;
-  if (level === 0 && isSkipped(pass, podClass)) return "refused";
+  if (level === 0 && isSkipped(pass, queuedPod)) return "refused";
   const variant = variantAt(podClass, level, pass.variantContext);
   countPlacedPods(pass);
   const outcome = variant === undefined ? "exhausted" : placePod(pass, { queuedPod, variant });
@@ -123,9 +128,11 @@ function tryVariant(pass: Pass, queuedPod: QueuedPod, level: number): AttemptOut
   return "refused";
 }
 
-function isSkipped({ problem, placementCountAtFailure, placementCount }: Pass, podClass: PodClass): boolean {
+function isSkipped(pass: Pass, queuedPod: QueuedPod): boolean {
+  const { problem, placementCountAtFailure, placementCount, devices } = pass;
+  const { podClass } = queuedPod;
   if (podClass.volumeError !== undefined) return true; // it is left out of this round (02 §12.2-7)
-  if (podClass.usesDra && problem.policy.ignoreDra) return true;
+  if (podClass.usesDra && (devices === undefined || "reason" in devices.claimsOf(queuedPod))) return true;
   // Nothing was placed since a pod of this class failed, so this one fails as well.
   return problem.voluntaryMoves === undefined && placementCountAtFailure.get(podClass) === placementCount;
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { CounterSet, SliceDevice } from "../../api/devices/device-objects.ts";
 import { schemaPatterns } from "../../api/kinds/patterns.ts";
 import type { RequirementItem } from "../../api/kubernetes/pod.ts";
 import { type LabelPolicy, labelPolicy } from "../../api/label-policy.ts";
@@ -134,6 +135,24 @@ function offeringSchema(policy: LabelPolicy) {
   );
 }
 
+/** ResourceSlices as nodes of the type publish them, of which only names are checked here. (02:D-3) */
+const deviceId = z.object({ driver: name, pool: name, device: name });
+const dynamicResources = z.object({
+  resourceSlices: z.array(
+    z.object({
+      driver: name,
+      pool: z.object({ name }),
+      devices: z
+        .array(z.custom<SliceDevice>((value) => isRecord(value) && typeof value["name"] === "string"))
+        .optional(),
+      sharedCounters: z
+        .array(z.custom<CounterSet>((value) => isRecord(value) && typeof value["name"] === "string"))
+        .optional(),
+    }),
+  ),
+  attributeBindings: z.array(z.object({ attribute: name, devices: z.array(deviceId) })).default([]),
+});
+
 function fileSchema(policy: LabelPolicy) {
   const type = goObject({
     name,
@@ -146,6 +165,7 @@ function fileSchema(policy: LabelPolicy) {
       ),
     resources: amounts,
     offerings: z.array(offeringSchema(policy)),
+    dynamicResources: dynamicResources.optional(),
   }).transform((spec) =>
     kwokInstanceType({ ...spec, resources: { [resources.pods]: defaultPods, ...spec.resources } }),
   );

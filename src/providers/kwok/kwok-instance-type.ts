@@ -1,5 +1,6 @@
 import type { LabelPolicy } from "../../api/label-policy.ts";
 import { kwokLabels, labels, resources } from "../../api/labels.ts";
+import type { DynamicResources } from "../../core/devices/template-devices.ts";
 import { type InstanceType, noOverhead, type Offering, type Overhead } from "../../core/instance-type.ts";
 import { Requirement } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
@@ -13,6 +14,8 @@ export interface KwokTypeSpec {
   readonly operatingSystems: readonly string[];
   readonly resources: Resources;
   readonly offerings: readonly Offering[];
+  /** The devices its nodes publish. (02:D-3) */
+  readonly dynamicResources?: DynamicResources | undefined;
 }
 
 /** Labels derived from name, size and offerings, and so never stored in a file. (02:K-5) */
@@ -53,6 +56,7 @@ export function kwokInstanceType({ name, architecture, operatingSystems, ...type
     offerings: type.offerings,
     capacity: type.resources,
     overhead: kwokOverhead,
+    ...(type.dynamicResources !== undefined && { dynamicResources: type.dynamicResources }),
   };
 }
 

@@ -161,11 +161,11 @@ describe("03:L-16 devices", () => {
 
   const missing = { status: "Unknown", reason: "DRADriverPoolsNotPublished" };
 
-  it("waits for a complete pool", async () => {
+  it("03:L-16 waits for a complete pool, and is woken by it", async () => {
     const world = await withSlices([], {});
     expect(await initialized(world)).toMatchObject(missing);
     await world.client.create(type, slice("one"));
-    await world.pass(6);
+    await world.pass(1);
     expect(await initialized(world)).toMatchObject({ status: "True" });
   });
 
