@@ -55,8 +55,8 @@ export function* classifyPods(pods: readonly Pod[], input: PodClassInput): Steps
   const selectedKeys = new Set<string>();
   yield* forEachInSteps(specs.distinct, (spec) => collectSelectorKeys(spec, selectedKeys));
   yield* forEachInSteps(input.problem.boundPods, (pod) => {
-    if (input.classifiedBoundPods?.has(pod)) return;
-    if (pod.spec.affinity?.podAntiAffinity !== undefined) collectSelectorKeys(pod.spec, selectedKeys);
+    if (pod.spec.affinity?.podAntiAffinity === undefined || input.classifiedBoundPods?.has(pod)) return;
+    collectSelectorKeys(pod.spec, selectedKeys);
   });
   const sortedKeys = [...selectedKeys].sort();
   const byText = new Map<string, PodClass>();

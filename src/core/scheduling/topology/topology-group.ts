@@ -93,19 +93,19 @@ export class TopologyGroup {
     return index;
   }
 
-  record(domain: string): void {
+  record(domain: string, pods = 1): void {
     const index = this.register(domain);
     if (this.counts[index] === 0) this.#occupiedDomains++;
-    this.counts[index] = (this.counts[index] ?? 0) + 1;
+    this.counts[index] = (this.counts[index] ?? 0) + pods;
     this.#version++;
   }
 
   /** A host without an index is no candidate any more and is counted by name only. */
-  recordHost(hostname: string, hostIndex: number | undefined): void {
-    this.hostnames.set(hostname, (this.hostnames.get(hostname) ?? 0) + 1);
+  recordHost(hostname: string, hostIndex: number | undefined, pods = 1): void {
+    this.hostnames.set(hostname, (this.hostnames.get(hostname) ?? 0) + pods);
     if (hostIndex === undefined) return;
     if (hostIndex >= this.#hostCounts.length) this.#grow(hostIndex);
-    (this.#hostCounts[hostIndex] as number) += 1;
+    (this.#hostCounts[hostIndex] as number) += pods;
   }
 
   /** Takes one pod out of a domain again. */

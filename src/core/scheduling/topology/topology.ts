@@ -88,8 +88,9 @@ export class Topology {
     });
     yield* forEachInSteps(problem.boundPods, (pod) => {
       if (podsOfPass.size > 0 && podsOfPass.has(namespacedName(pod.metadata))) return;
+      if (isTerminalPod(pod)) return;
       if (isCounted(pod)) topology.#indexCounted(pod);
-      if (!isTerminalPod(pod)) topology.#recordOwner(pod);
+      topology.#recordOwner(pod);
     });
     return topology;
   }
@@ -154,11 +155,11 @@ export class Topology {
       const anyTaints = spec.kind === "spread" && !spec.filter.honoursTaints;
       const offered = this.#possibleDomains.domainsOf(spec.key, anyTaints ? undefined : (owner.tolerations ?? []));
       const onNodes = [...this.#nodeDomains(spec)];
-      this.#registerAll(group, [...offered, ...onNodes, ...occupied]);
+      this.#registerAll(group, [...offered, ...onNodes, ...occupied.keys()]);
       const onlyOnNodes = onNodes.filter((domain) => !offered.includes(domain));
       if (onlyOnNodes.length > 0) this.#domainsOnlyOnNodes.set(group, onlyOnNodes);
     }
-    for (const domain of occupied) this.#record(group, domain);
+    for (const [domain, pods] of occupied) this.#record(group, domain, pods);
     return group;
   }
 
@@ -198,21 +199,27 @@ export class Topology {
     return domains;
   }
 
-  /** The domains of the bound pods the group counts, one entry for each pod. (02:X-10) */
-  #boundDomains(group: TopologyGroup): readonly string[] {
-    const { namespaces, selector } = group.spec;
-    const found: string[] = [];
-    for (const namespace of namespaces) {
-      for (const pod of this.#countedPods(namespace, selector.indexPair)) {
-        if (!selector.matches(pod.metadata.labels ?? {})) continue;
-        const nodeName = pod.spec.nodeName ?? "";
-        const topologyNode = this.#topologyNode(nodeName);
-        if (topologyNode === undefined) continue;
-        const domain = domainOfBoundPod(group, topologyNode, nodeName);
-        if (domain !== undefined) found.push(domain);
-      }
+  /** The domains of the bound pods the group counts, with how many each has. (02:X-10) */
+  #boundDomains(group: TopologyGroup): ReadonlyMap<string, number> {
+    const found = new Map<string, number>();
+    for (const [nodeName, pods] of this.#boundPodsByNode(group)) {
+      const topologyNode = this.#topologyNode(nodeName);
+      const domain = topologyNode && domainOfBoundPod(group, topologyNode, nodeName);
+      if (domain !== undefined) found.set(domain, (found.get(domain) ?? 0) + pods);
     }
     return found;
+  }
+
+  /** How many of the bound pods that the group selects each node has. */
+  #boundPodsByNode({ spec: { namespaces, selector } }: TopologyGroup): ReadonlyMap<string, number> {
+    const byNode = new Map<string, number>();
+    for (const namespace of namespaces) {
+      for (const { metadata, spec } of this.#countedPods(namespace, selector.indexPair)) {
+        const { nodeName = "" } = spec;
+        if (selector.matches(metadata.labels ?? {})) byNode.set(nodeName, (byNode.get(nodeName) ?? 0) + 1);
+      }
+    }
+    return byNode;
   }
 
   /** Inverse groups that no bound pod and none of these owns: as long as that is so, they keep nothing away. */
@@ -266,9 +273,9 @@ export class Topology {
     return false;
   }
 
-  #record(group: TopologyGroup, domain: string): void {
-    if (group.isHostname) group.recordHost(domain, this.#hosts.get(domain));
-    else group.record(domain);
+  #record(group: TopologyGroup, domain: string, pods = 1): void {
+    if (group.isHostname) group.recordHost(domain, this.#hosts.get(domain), pods);
+    else group.record(domain, pods);
   }
 
   #recordOwner(pod: Pod): void {
@@ -296,8 +303,9 @@ export class Topology {
 
   #topologyNode(nodeName: string): TopologyNode | undefined {
     const known = this.#topologyNodes.get(nodeName);
+    if (known !== undefined) return known;
     const node = this.#problem.nodesByName.get(nodeName);
-    if (known !== undefined || node === undefined) return known;
+    if (node === undefined) return undefined;
     const topologyNode = new TopologyNode(node, this.#labelReader);
     this.#topologyNodes.set(nodeName, topologyNode);
     return topologyNode;
@@ -305,8 +313,11 @@ export class Topology {
 
   #indexCounted(pod: Pod): void {
     const namespace = namespaceOf(pod.metadata);
-    const counted = this.#countedIn.get(namespace) ?? new CountedPods(this.#selectedKeys);
-    this.#countedIn.set(namespace, counted);
+    let counted = this.#countedIn.get(namespace);
+    if (counted === undefined) {
+      counted = new CountedPods(this.#selectedKeys);
+      this.#countedIn.set(namespace, counted);
+    }
     counted.add(pod);
   }
 
