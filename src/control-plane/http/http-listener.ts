@@ -3,7 +3,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { apiError, methodNotAllowed } from "../api/api-errors.ts";
 import type { ServerCertificate } from "../certificate.ts";
-import { jsonMediaType, lengthOf, sendReply, statusReply } from "./reply.ts";
+import { jsonMediaType, sendReply, statusReply } from "./reply.ts";
 
 /** Answers a request; exceptions become a `Status`. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -105,13 +105,14 @@ function refuseConnection({ code }: { readonly code?: string | undefined }, sock
         : apiError("bad-request", "the request is not valid HTTP"),
   );
   const status = isLarge ? "431 Request Header Fields Too Large" : `${reply.code} Refused`;
+  const body = Buffer.concat([...reply.body]);
   const head = [
     `HTTP/1.1 ${status}`,
     `content-type: ${jsonMediaType}`,
-    `content-length: ${lengthOf(reply.body)}`,
+    `content-length: ${body.length}`,
     "connection: close",
   ];
-  socket.end(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), ...reply.body]));
+  socket.end(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), body]));
 }
 
 function close(server: Server): Promise<void> {

@@ -7,8 +7,8 @@ import { untilDrained } from "./until-drained.ts";
 export interface HttpReply {
   readonly code: number;
   readonly contentType: string;
-  /** Its parts, which follow one another. */
-  readonly body: readonly Uint8Array[];
+  /** Its parts, which follow one another; read once. */
+  readonly body: Iterable<Uint8Array>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as `Warning` headers, which kubectl prints. */
   readonly warnings?: readonly string[];
@@ -22,10 +22,7 @@ export function jsonReply(value: unknown, { code = 200, warnings }: JsonReplyOpt
 }
 
 /** JSON that is encoded already. */
-export function jsonPartsReply(
-  body: readonly Uint8Array[],
-  { code = 200, warnings }: JsonReplyOptions = {},
-): HttpReply {
+export function jsonPartsReply(body: Iterable<Uint8Array>, { code = 200, warnings }: JsonReplyOptions = {}): HttpReply {
   return { code, contentType: jsonMediaType, body, ...(warnings !== undefined && { warnings }) };
 }
 
@@ -62,39 +59,49 @@ export function sendReply(response: ServerResponse, reply: HttpReply): void {
     response.end();
     return;
   }
+  sendBody(response, reply).catch((error: Error) => response.destroy(error));
+}
+
+/** Up to this size a body is sent at once, with its length. */
+const maxBytesAtOnce = 1024 * 1024;
+
+/** A large body is encoded and sent as fast as the client reads it, and not all at once before others. (05:CP-S3) */
+async function sendBody(response: ServerResponse, { code, contentType, body, ...reply }: HttpReply): Promise<void> {
   const headers: OutgoingHttpHeaders = {
-    "content-type": reply.contentType,
-    "content-length": lengthOf(reply.body),
+    "content-type": contentType,
     "cache-control": "no-cache, private",
     ...reply.headers,
     ...warningHeaders(reply.warnings),
   };
-  response.writeHead(reply.code, headers);
-  void sendParts(response, reply.body);
+  let isLarge = false;
+  for (const chunk of chunksOf(body)) {
+    const isLast = chunk.length < maxBytesAtOnce;
+    if (!isLarge) response.writeHead(code, isLast ? { ...headers, "content-length": chunk.length } : headers);
+    if (isLast) {
+      response.end(chunk);
+      return;
+    }
+    isLarge = true;
+    response.write(chunk);
+    await untilDrained(response);
+    await new Promise(setImmediate);
+    if (response.destroyed) return;
+  }
 }
 
-/** Up to this size a body is sent at once, however small its parts are. */
-const maxBytesAtOnce = 1024 * 1024;
-
-/** A large body is sent as fast as the client reads it: until then its parts belong to objects that are stored anyway. (05:CP-S3) */
-async function sendParts(response: ServerResponse, parts: readonly Uint8Array[]): Promise<void> {
+/** Chunks of at least so many bytes, and a last one of fewer. */
+function* chunksOf(parts: Iterable<Uint8Array>): Iterable<Uint8Array> {
   let next: Uint8Array[] = [];
   let bytes = 0;
   for (const part of parts) {
     next.push(part);
     bytes += part.length;
     if (bytes < maxBytesAtOnce) continue;
-    response.write(Buffer.concat(next));
+    yield Buffer.concat(next);
     next = [];
     bytes = 0;
-    await untilDrained(response);
-    if (response.destroyed) return;
   }
-  response.end(Buffer.concat(next));
-}
-
-export function lengthOf(parts: readonly Uint8Array[]): number {
-  return parts.reduce((sum, { length }) => sum + length, 0);
+  yield Buffer.concat(next);
 }
 
 /** Warnings beyond this size are left out, because headers are limited. */

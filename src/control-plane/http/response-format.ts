@@ -72,7 +72,7 @@ export function encodeList(
   items: readonly KubeObject[],
   metadata: ListMetadata,
   format: ResponseFormat,
-): readonly Uint8Array[] {
+): Iterable<Uint8Array> {
   const { as, kind, objectBytes } = format;
   switch (as.kind) {
     case "json":
