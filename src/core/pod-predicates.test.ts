@@ -186,6 +186,7 @@ describe("isCurrentlyReschedulable", () => {
     ["a budget of another namespace", pod(), [budget({ maxUnavailable: 0 }, "other")], true],
     ["a budget for other pods", pod(), [budget({ maxUnavailable: 0, selector: { matchLabels: { app: "db" } } })], true],
     ["a budget without selector", pod(), [budget({ maxUnavailable: 0, selector: undefined })], true],
+    ["a budget without a spec", pod(), [compilePdb({ metadata: { name: "b", namespace: "shop" } })], true],
     ["a budget for all pods", pod(), [budget({ maxUnavailable: 0, selector: {} })], false],
     ["AlwaysAllow, unhealthy", pod({ status: unready }), [budget(allow)], true],
     ["AlwaysAllow, healthy", pod({ status: ready }), [budget(allow)], false],

@@ -148,7 +148,7 @@ describe("the order of things", () => {
       problem()
         .types(instanceType("huge").cpu(64))
         .pod(
-          at("u2", "2026-01-02T00:00:00Z").named("young"),
+          at("a0", "2026-01-02T00:00:00Z").named("young"),
           at("u1", "2026-01-01T00:00:00Z").named("old-1"),
           at("u0", "2026-01-01T00:00:00Z").named("old-0"),
           at("u9", "2026-01-03T00:00:00Z").named("wide").memory("1Gi"),

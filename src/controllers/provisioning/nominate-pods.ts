@@ -24,8 +24,8 @@ export async function nominatePlannedPods(
 ): Promise<void> {
   if (!context.nominatesPods() || !isNodeReady(node)) return;
   const { name = "" } = node.metadata;
-  const planned = context.cluster.plannedPods.podsOf(claim).map((key) => podView(context).get(key));
-  const pending = planned.filter((pod) => pod !== undefined && isProvisionable(pod)) as readonly PodKubeObject[];
+  const planned = context.cluster.plannedPods.podsOf(claim).flatMap((key) => podView(context).get(key) ?? []);
+  const pending = planned.filter(isProvisionable);
   const results = await Promise.allSettled(pending.map((pod) => writeNomination(pod, name, context)));
   const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) context.log.error("cannot nominate pods", { Node: { name }, error: failed.reason });

@@ -5,9 +5,10 @@ import { CloudError } from "../../../src/cloud/cloud-error.ts";
 import type { CloudProvider } from "../../../src/cloud/cloud-provider.ts";
 import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
 import { disruptionConditionsController } from "../../../src/controllers/node-claim/disruption-conditions.ts";
+import type { ResourceType } from "../../../src/kube/client.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { type NodePoolBuilder, nodePool } from "../../builders/node-pool.ts";
-import { claimNamed, foreignRef, type NodeClaimWorld, nodeClaimWorld, type Spec } from "./node-claim-world.ts";
+import { claimNamed, foreignRef, kwokRef, type NodeClaimWorld, nodeClaimWorld, type Spec } from "./node-claim-world.ts";
 
 const controllers = (dependencies: ControllerDependencies) => [disruptionConditionsController(dependencies)];
 const minute = 60;
@@ -225,6 +226,30 @@ describe("03:M-6 Drifted", () => {
     await world.client.patch(karpenterTypes.KWOKNodeClass, { name: "default" }, { kind: "merge", body });
     await world.pass(1);
     expect(await found(world)).toMatchObject({ status: "True" });
+  });
+
+  it("03 §1.10 a change of a node class or pool has its own claims looked at, and one of a pool's status none", async () => {
+    const asked = new Set<string>();
+    const driftReason = async ({ metadata }: KubeObject) => void asked.add(metadata.name ?? "");
+    const world = await staged(pool(), (provider) => ({ ...provider, driftReason }));
+    const second = await world.create(pool(nodePool("second")));
+    await claimIn(world, "a");
+    await claimIn(world, "b", { spec: { nodeClassRef: { ...kwokRef, name: "other" } } });
+    await claimIn(world, "c", { labels: { [labels.nodePool]: "second" } });
+    const askedAfter = async (change: Promise<unknown>) => {
+      asked.clear();
+      await change;
+      await world.pass(1);
+      return [...asked].sort();
+    };
+    const patched = (type: ResourceType, name: string, body: object) =>
+      askedAfter(world.client.patch(type, { name }, { kind: "merge", body }));
+    expect(await askedAfter(world.pass(1))).toEqual([]);
+    const touched = { metadata: { annotations: { touched: "1" } } };
+    expect(await patched(karpenterTypes.KWOKNodeClass, "default", touched)).toEqual(["a", "c"]);
+    expect(await patched(karpenterTypes.NodePool, "second", { spec: { weight: 7 } })).toEqual(["c"]);
+    expect(await patched(karpenterTypes.NodePool, "second", touched)).toEqual(["c"]);
+    expect(await askedAfter(world.status(second, { nodes: 3 }))).toEqual([]);
   });
 
   it("03:M-7 an unknown type drifts an hour after launch; a known one is asked for every half hour", async () => {

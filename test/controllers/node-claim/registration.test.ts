@@ -157,6 +157,19 @@ describe("registration", () => {
     expect(nominated?.status?.nominatedNodeName).toBe("node-1");
   });
 
+  it("02:L-41 a planned pod that is gone keeps neither the others nor the Node waiting", async () => {
+    const world = await nodeClaimWorld({ controllers });
+    const id = await world.launched("a");
+    await world.status(await world.create<KubeObject>(podObject(pod().named("web"))), unschedulable);
+    for (const name of ["gone", "web"]) world.cluster.plannedPods.plan(`default/${name}`, "a");
+    await world.create(readyNode(id));
+    await world.pass(1);
+    const [nominated] = await world.list<KubeObject & Pod>(builtInTypes.Pod);
+    expect(nominated?.status?.nominatedNodeName).toBe("node-1");
+    expect(keysOf(await world.node())).not.toContain(taints.unregistered.key);
+    expect(world.failures).toEqual([]);
+  });
+
   it("03:L-4 03:L-8 finds a Node that joined while the claim's provider id was being written", async () => {
     const clock = new VirtualClock({ startAt });
     const wrapClient = beforeWrites(async ({ type, body, client }) => {

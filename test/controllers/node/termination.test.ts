@@ -289,6 +289,7 @@ describe("the marks of a Node that ends", () => {
     await world.deleteNode();
     await world.pass(2);
     expect((await world.node("node-a"))?.spec?.taints).toEqual([own, disrupted]);
+    expect(world.logged("tainted node")).toHaveLength(1); // what was not written is not told
     expect(world.failures).toEqual([]);
   });
 });
