@@ -79,7 +79,7 @@ describe("03 §10.2 sets of nodes that are no prefix", () => {
     expect(whole.stoppedAt).toBeUndefined();
   });
 
-  it("03 §10.2 what is found saves no less than the prefix, and stays within budgets", () => {
+  it("03:D-51 what is found saves at least a third of what the prefix saves, and stays within budgets", () => {
     const node = fc.record({
       pool: fc.constantFrom("one", "two"),
       type: fc.constantFrom("cpu-2", "cpu-4", "cpu-8"),
@@ -96,7 +96,7 @@ describe("03 §10.2 sets of nodes that are no prefix", () => {
         const [prefix] = ask(snapshot, multi).commands;
         const { commands, budgets } = ask(snapshot, multi, { sweep: "several" });
         const [found] = commands;
-        expect(found?.savings ?? 0).toBeGreaterThanOrEqual(prefix?.savings ?? 0);
+        expect(found?.savings ?? 0).toBeGreaterThanOrEqual((prefix?.savings ?? 0) / 3);
         if (found === undefined) return;
         expect(found.savings).toBeGreaterThan(0);
         for (const [name, { available }] of budgets) {

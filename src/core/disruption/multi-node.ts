@@ -1,6 +1,7 @@
 import type { Steps } from "../../util/steps.ts";
 import { BudgetTickets } from "./budgets.ts";
 import { bySavingsRatio, type DisruptionCandidate, verdictOn } from "./candidate.ts";
+import type { CommandAndMoves } from "./choose-command.ts";
 import type { DisruptionCommand } from "./command.ts";
 import { consolidate } from "./consolidate.ts";
 import { largerSet } from "./larger-sets.ts";
@@ -36,15 +37,14 @@ export function* multiNodeConsolidation(input: MethodInput): Steps<MethodOutcome
 }
 
 /**
- * Upstream tries prefixes only. Where several commands are wanted, other sets are tried too, and what saves the most
- * counts; a search that was stopped goes on with prefixes first. (03:D-51, 03 §10.2-6)
+ * Upstream tries prefixes only. Where several commands are wanted, other sets are tried too, and the best of all is
+ * chosen; a search that was stopped goes on with prefixes first. (03:D-51, 03 §10.2-6)
  */
 function* searchSets(candidates: readonly DisruptionCandidate[], input: MethodInput): Steps<PrefixSearch> {
   const search = yield* searchPrefixes(candidates, input);
   const isWanted = input.sweep === "several" && input.snapshot.mode !== "upstream";
   if (!isWanted || search.stoppedAt !== undefined || candidates.length < 2) return search;
-  const { command, moves } = search;
-  const { best, isStopped } = yield* searchSubsets(candidates, command && { command, moves }, input);
+  const { best, isStopped } = yield* searchSubsets(candidates, search.found, input);
   // The next search has no prefix left to try, and goes on with other sets.
   const nodes = candidates.map(({ name }) => name);
   const stoppedAt = isStopped ? ({ kind: "prefix", nodes, low: 1, high: 0 } as const) : undefined;
@@ -55,6 +55,8 @@ interface PrefixSearch {
   readonly command?: DisruptionCommand | undefined;
   readonly tried: readonly TriedSet[];
   readonly moves: readonly ConsolidationMove[];
+  /** What was found, the last of which counts. */
+  readonly found: readonly CommandAndMoves[];
   readonly stoppedAt?: SearchPosition | undefined;
 }
 
@@ -65,15 +67,16 @@ interface PrefixSearch {
  */
 function* searchPrefixes(candidates: readonly DisruptionCandidate[], input: MethodInput): Steps<PrefixSearch> {
   const tried: TriedSet[] = [];
-  if (candidates.length < 2) return { tried, moves: [] };
+  if (candidates.length < 2) return { tried, moves: [], found: [] };
   const nodes = candidates.map(({ name }) => name);
   if (input.sweep === "first") input.simulator.expect?.(candidates.slice(0, maxPrefixIndex + 1));
   let { low, high } = boundsAfter(input.resume, nodes);
+  const commands: CommandAndMoves[] = [];
   let command: DisruptionCommand | undefined;
   let moves: readonly ConsolidationMove[] = [];
   while (low <= high) {
     if (!input.searchBudget.mayContinue()) {
-      return { command, tried, moves, stoppedAt: { kind: "prefix", nodes, low, high } };
+      return { command, tried, moves, found: commands, stoppedAt: { kind: "prefix", nodes, low, high } };
     }
     const middle = Math.floor((low + high) / 2);
     const result = yield* consolidate("multi-node-consolidation", candidates.slice(0, middle + 1), input);
@@ -81,6 +84,7 @@ function* searchPrefixes(candidates: readonly DisruptionCandidate[], input: Meth
     if (result.kind === "command" || (command === undefined && result.moves.length > 0)) moves = result.moves;
     if (result.kind === "command") {
       command = result.command;
+      commands.push(result);
       low = middle + 1;
     } else {
       tried.push({ nodes: middle + 1, cause: result.cause });
@@ -90,7 +94,12 @@ function* searchPrefixes(candidates: readonly DisruptionCandidate[], input: Meth
   const found = input.snapshot.allowsMultiReplacement
     ? yield* largerSet(candidates.slice(0, maxPrefixIndex + 1), command, input)
     : undefined;
-  return { command: found?.command ?? command, tried, moves: found?.moves ?? moves };
+  return {
+    command: found?.command ?? command,
+    tried,
+    moves: found?.moves ?? moves,
+    found: found === undefined ? commands : [...commands, found],
+  };
 }
 
 /** From the start, unless the last search was over the same nodes. */

@@ -1,8 +1,9 @@
 import { namespacedName } from "../../api/object.ts";
 import type { Steps } from "../../util/steps.ts";
 import type { DisruptionCandidate } from "./candidate.ts";
+import { type CommandAndMoves, chooseCommand } from "./choose-command.ts";
 import type { DisruptionCommand } from "./command.ts";
-import { type ConsolidationResult, consolidate, type FoundCommand } from "./consolidate.ts";
+import { type ConsolidationResult, consolidate } from "./consolidate.ts";
 import type { MethodInput } from "./method.ts";
 import type { SearchBudget } from "./simulator.ts";
 import type { DecisionCause } from "./verdict.ts";
@@ -18,9 +19,6 @@ const maxSharing = 3;
 /** Of the nodes by price, as many are tried as the beginning of a set. */
 const maxDearest = 6;
 
-/** A command, and the moves that count for it. */
-type CommandAndMoves = Pick<FoundCommand, "command" | "moves">;
-
 interface SubsetOutcome {
   readonly best: CommandAndMoves | undefined;
   /** The search budget ended it. */
@@ -32,19 +30,20 @@ interface SubsetOutcome {
  * stands in the way. All nodes together usually need several new ones: those whose pods share one of these are a set of
  * their own. A set that works is grown by others in the order, without those that stand in the way. The nodes of a pool,
  * and those of one type, are searched by themselves too. The order prefers small nodes, whose pods may take the room that
- * a dear one needs to go: so sets that begin with one of the dearest are tried as well. What saves the most is returned, and
- * that is never less than the prefix saves. (03 §10.2-6)
+ * a dear one needs to go: so sets that begin with one of the dearest are tried as well. Of all that works, and of the prefixes
+ * that do, one is chosen. (03 §10.2-6)
  */
 export function* searchSubsets(
   ordered: readonly DisruptionCandidate[],
-  prefix: CommandAndMoves | undefined,
+  prefixes: readonly CommandAndMoves[],
   input: MethodInput,
 ): Steps<SubsetOutcome> {
-  const search = new SubsetSearch(ordered, input, prefix);
+  const search = new SubsetSearch(ordered, input, prefixes);
+  const prefix = prefixes.at(-1);
   if (prefix !== undefined) yield* search.grow(prefix.command);
   for (const list of [ordered, ...groupsOf(ordered)]) yield* search.searchIn(list.slice(0, maxNodes));
   yield* search.growFromDearest();
-  return { best: search.best, isStopped: search.isStopped };
+  return { best: yield* chooseCommand(search.found, ordered, input.snapshot), isStopped: search.isStopped };
 }
 
 /** The nodes of each pool, then those of each pool and type; what costs the most first. */
@@ -77,11 +76,11 @@ class SubsetSearch {
   readonly #ordered: readonly DisruptionCandidate[];
   readonly #input: MethodInput;
   readonly #searchBudget: SearchBudget;
-  #best: CommandAndMoves | undefined;
+  readonly #found: CommandAndMoves[];
   #isStopped = false;
   #simulationsLeft = maxSimulations;
 
-  constructor(ordered: readonly DisruptionCandidate[], input: MethodInput, best: CommandAndMoves | undefined) {
+  constructor(ordered: readonly DisruptionCandidate[], input: MethodInput, found: readonly CommandAndMoves[]) {
     const mayContinue = (): boolean => {
       this.#isStopped ||= !input.searchBudget.mayContinue();
       return !this.#isStopped && this.#simulationsLeft-- > 0;
@@ -89,11 +88,11 @@ class SubsetSearch {
     this.#ordered = ordered;
     this.#searchBudget = { mayContinue };
     this.#input = { ...input, searchBudget: this.#searchBudget, resume: undefined };
-    this.#best = best;
+    this.#found = [...found];
   }
 
-  get best(): CommandAndMoves | undefined {
-    return this.#best;
+  get found(): readonly CommandAndMoves[] {
+    return this.#found;
   }
 
   get isStopped(): boolean {
@@ -124,7 +123,7 @@ class SubsetSearch {
     if (!this.#searchBudget.mayContinue()) return undefined;
     const method = set.length === 1 ? "single-node-consolidation" : "multi-node-consolidation";
     const result = yield* consolidate(method, set, this.#input);
-    if (result.kind === "command") this.#note(result);
+    if (result.kind === "command" && result.command.savings > 0) this.#found.push(result);
     return result;
   }
 
@@ -150,10 +149,6 @@ class SubsetSearch {
       if (isBetter || added === 1) at += added;
       step = isBetter ? 2 * added : Math.max(1, Math.floor(added / 2));
     }
-  }
-
-  #note(found: CommandAndMoves): void {
-    if (found.command.savings > (this.#best?.command.savings ?? 0)) this.#best = found;
   }
 }
 
