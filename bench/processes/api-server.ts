@@ -24,6 +24,7 @@ const api = new ApiServer({
   clock,
   random,
   watchWindow: 65_536,
+  maxMemory: 1024 * 1024 * 1024, // a hundred thousand pods
   ...(values.standing && { restore: standingCluster(clock.now()) }),
 });
 const client = new InProcessClient(api);

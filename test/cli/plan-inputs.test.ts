@@ -211,6 +211,15 @@ describe("mistakes in workloads", () => {
     expect((await plan([deployment("web", "").replace("apps/v1", "apps.example.com/v1")])).err).toBe("");
   });
 
+  it("02 §1.5 a version that does not exist is an error: its fields could not be checked", async () => {
+    const { err, code } = await plan([deployment("web", "replicas: 1").replace("apps/v1", "apps/v9")]);
+    expect(err).toMatch(
+      /error: apiVersion: there is no kind Deployment in "apps\/v9"; did you mean apiVersion apps\/v1\?/,
+    );
+    expect(code).toBe(1);
+    expect((await plan([deployment("web", "replicas: 1").replace("apps/v1", "apps/v1beta2")])).code).toBe(0);
+  });
+
   it("a field that does not exist is a warning, with the field that was meant", async () => {
     const { err, code } = await plan([deployment("web", "replica: 3")]);
     expect(err).toMatch(/warning: spec\.replica: unknown field; it is ignored; did you mean replicas\?/);

@@ -25,7 +25,7 @@ export class DeviceExpressions {
     if (outcome.kind === "over-budget") return { problem: "actual cost limit exceeded" };
     if (outcome.kind === "error") return { problem: outcome.because };
     if (typeof outcome.value === "boolean") return outcome.value;
-    return { problem: `result of type ${typeof outcome.value} is no boolean` };
+    return { problem: `result of type ${typeof outcome.value} is not a boolean` };
   }
 }
 
@@ -87,7 +87,7 @@ function deviceDialect(environment: Environment): Environment {
   const quantityOf = (text: string): Quantity => Quantity.parse(text);
   const semverOf = (text: string, isTolerant = false): Semver => {
     const version = isTolerant ? Semver.parseTolerantly(text) : Semver.parse(text);
-    if (version === undefined) throw new Error(`${JSON.stringify(text)} is no semantic version`);
+    if (version === undefined) throw new Error(`${JSON.stringify(text)} is not a semantic version`);
     return version;
   };
   const whole = (amount: bigint): Quantity => Quantity.of(amount);
@@ -126,6 +126,6 @@ function deviceDialect(environment: Environment): Environment {
 
 function wholeAmount(quantity: Quantity): bigint {
   const amount = quantity.value();
-  if (!quantity.equals(Quantity.of(amount))) throw new Error(`${quantity} is no whole number`);
+  if (!quantity.equals(Quantity.of(amount))) throw new Error(`${quantity} is not a whole number`);
   return amount;
 }

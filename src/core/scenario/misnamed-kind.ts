@@ -7,6 +7,14 @@ import { scenarioApiVersions } from "./scenario-kind.ts";
 /** Groups of Kubernetes whose kinds we all know; kinds of others may be anybody's. */
 const builtInGroups: ReadonlySet<string> = new Set(["", "apps", "batch", "autoscaling", "policy"]);
 
+/** A kind of Kubernetes in a version that it does not have: its fields would be read unchecked. */
+export function unknownVersionProblem({ apiVersion, kind }: KubeObject): Problem | undefined {
+  const known = scenarioApiVersions.get(kind);
+  if (known === undefined || apiGroupOf(known) !== apiGroupOf(apiVersion)) return undefined;
+  const message = `there is no kind ${kind} in ${JSON.stringify(apiVersion)}; did you mean apiVersion ${known}?`;
+  return { code: "unknown-kind", path: ["apiVersion"], message };
+}
+
 /** A kind that Kubernetes does not have in this group, though a plan reads one that is written much like it. */
 export function misnamedKindProblem({ apiVersion, kind }: KubeObject, fields: BuiltInFields): Problem | undefined {
   const group = apiGroupOf(apiVersion);

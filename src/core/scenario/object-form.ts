@@ -12,6 +12,7 @@ import { apiGroupOf, isRecord, type KubeObject } from "../../api/object.ts";
 import type { FieldPath, Problem } from "../../api/problem.ts";
 import type { StructuralSchema } from "../../api/structural/schema.ts";
 import { inputRules } from "./input-rules.ts";
+import { unknownVersionProblem } from "./misnamed-kind.ts";
 import { nestedKindSchema } from "./nested-kind-schema.ts";
 import { nestedKindOf } from "./nested-kinds.ts";
 import { nestedTemplateProblems } from "./nested-workloads.ts";
@@ -28,7 +29,10 @@ export interface ReadInput {
 
 export function readInputObject(object: KubeObject, fields: BuiltInFields): ReadInput {
   const schema = schemaOf(object, fields);
-  if (schema === undefined) return { object, problems: karpenterKindProblems(object, fields) };
+  if (schema === undefined) {
+    const wrongVersion = unknownVersionProblem(object);
+    return { object, problems: wrongVersion === undefined ? karpenterKindProblems(object, fields) : [wrongVersion] };
+  }
   const { value, problems, unknown } = readFields(object, schema, inputRules);
   const unknownFields = unknown.map((path) => unknownField(path, fieldNamesAt(schema, path, fields)));
   const wrong = problems.map(problemOf);
