@@ -46,7 +46,7 @@ describe("02:P-35 nodes for pods that exist", () => {
       [existing("a"), b as Pod, existing("b")],
       [d as Pod, existing("b")],
     ];
-    expect(shown(gatherPods(decided(nodes))?.newNodes)).toEqual(["AAB", "Bb"]);
+    expect(shown(gatherPods(decided(nodes))?.newNodes)).toEqual(["AAb", "BB"]);
   });
 
   it("02:P-35 room on nodes that are there is taken first", () => {

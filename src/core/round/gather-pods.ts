@@ -2,7 +2,7 @@ import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { Decision, PlannedNode } from "../scheduling/decision.ts";
 import { expectedReplicaSetOf, replicaSetOf } from "./expected-pods.ts";
 
-/** Of ten planned nodes, this many may wait for pods that are only expected. */
+/** The share of planned nodes that may wait for pods that are only expected. */
 const maxWaitingShare = 0.5;
 
 /**
@@ -16,7 +16,7 @@ export function gatherPods(decision: Decision): Decision | undefined {
     ...placement,
     pods: pods.fillExpected(placement.pods),
   }));
-  const order = [...decision.newNodes].sort((a, b) => pods.fixedCount(b.pods) - pods.fixedCount(a.pods));
+  const order = inOrderOf(decision.newNodes, (node) => pods.fixedCount(node.pods));
   const filled = new Map<PlannedNode, readonly Pod[]>();
   const others: PlannedNode[] = [];
   for (const node of order) {
@@ -32,22 +32,19 @@ export function gatherPods(decision: Decision): Decision | undefined {
   return { ...decision, placements, newNodes };
 }
 
-/** Nodes that no longer get all of their pods, those that get the most first and the smaller of equal ones, until all pods that exist have a place. */
+/** Nodes that no longer get all of their pods, those that get the most first, until all pods that exist have a place. */
 function fillBest(nodes: readonly PlannedNode[], pods: InterchangeablePods): ReadonlyMap<PlannedNode, readonly Pod[]> {
-  const left = new Set(nodes);
   const waiting = new Map<PlannedNode, readonly Pod[]>();
-  for (;;) {
-    let best: PlannedNode | undefined;
-    let most = 0;
-    for (const node of left) {
-      const count = pods.fillableCount(node.pods);
-      const isSmaller = best !== undefined && node.pods.length < best.pods.length;
-      if (count > most || (count === most && isSmaller)) [best, most] = [node, count];
-    }
-    if (best === undefined) return waiting;
-    left.delete(best);
-    waiting.set(best, pods.fill(best.pods));
-  }
+  for (const node of inOrderOf(nodes, (one) => pods.fillableCount(one.pods)))
+    if (pods.fillableCount(node.pods) > 0) waiting.set(node, pods.fill(node.pods));
+  return waiting;
+}
+
+/** Those with the highest count first, and the smaller of equal ones. */
+function inOrderOf(nodes: readonly PlannedNode[], countOf: (node: PlannedNode) => number): readonly PlannedNode[] {
+  const counted = nodes.map((node) => ({ node, count: countOf(node) }));
+  counted.sort((a, b) => b.count - a.count || a.node.pods.length - b.node.pods.length);
+  return counted.map(({ node }) => node);
 }
 
 /** Pods of one ReplicaSet that have no place yet. */
