@@ -1,5 +1,6 @@
 import type { NodeClaim } from "../api/kinds/node-claim.ts";
 import type { Node } from "../api/kubernetes/cluster-objects.ts";
+import { labels } from "../api/labels.ts";
 import type { KubeObject } from "../api/object.ts";
 import { type Controller, type ControllerContext, reconcileController } from "../kube/controller.ts";
 import { ignoreKubeErrors } from "../kube/kube-error.ts";
@@ -64,15 +65,27 @@ async function collectLeaked(instances: TerminableInstances, context: Controller
   throwIfAny(errors, "cannot terminate leaked instances");
 }
 
-/** A claim without provider id may be waiting for the instance that was launched for it. */
 function leakedInstances(oldEnough: readonly Instance[], claims: readonly ClaimObject[]): readonly Instance[] {
   const claimedIds = new Set(claims.map(({ status }) => status?.providerID));
-  const unlaunched = new Set(claims.filter(({ status }) => !status?.providerID).map(({ metadata }) => metadata.name));
-  return oldEnough.filter(({ providerId, claimName }) => !claimedIds.has(providerId) && !unlaunched.has(claimName));
+  const unlaunched = claims.filter(({ status }) => !status?.providerID);
+  return oldEnough
+    .filter(({ providerId }) => !claimedIds.has(providerId))
+    .filter((instance) => !unlaunched.some((claim) => mayBeFor(claim, instance)));
+}
+
+/**
+ * A claim without provider id may be about to be written with that of this instance, however long the write takes. Where
+ * the cloud does not know the claim, it may be any of the pool that is older: those are launched or given up in minutes.
+ */
+function mayBeFor({ metadata }: ClaimObject, { claimName, labels: known, createdAt }: Instance): boolean {
+  if (claimName !== undefined) return metadata.name === claimName;
+  const isOlder = Date.parse(metadata.creationTimestamp ?? "") <= createdAt;
+  return isOlder && metadata.labels?.[labels.nodePool] === known[labels.nodePool];
 }
 
 async function terminateLeaked(id: string, instances: TerminableInstances, context: ControllerContext): Promise<void> {
-  const { client, view } = context;
+  const { client, view, log } = context;
+  log.info("garbage collecting instance without a nodeclaim", { "provider-id": id });
   try {
     await instances.terminate(id);
   } catch (error) {

@@ -68,7 +68,7 @@ export async function awsWorld(options: AwsWorldOptions = {}) {
   const provider = await start(options.start);
   const { wrapController = (controller: Controller) => controller, runs = () => true } = options;
   const controllers = provider.controllers.filter(runs).map(wrapController);
-  const running = world.startControllers({ name: "aws", controllers });
+  const running = world.startControllers({ name: "aws", controllers, log: recordingLog(lines) });
   await world.create(nodeClassManifest("web", options.nodeClass));
   await world.pass(5);
   const claimOf = (name: string, change: ClaimChange = {}): NodeClaim => ({

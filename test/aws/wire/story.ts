@@ -14,7 +14,7 @@ import type { WireWorld } from "./wire-world.ts";
 
 export type Claim = KubeObject & NodeClaim;
 
-const patienceMs = 240_000;
+const patienceMs = 90_000;
 /** The two releases of the image of each family, by the version their alias has. */
 const imageReleases = {
   al2: ["v20260101", "v20260201"],

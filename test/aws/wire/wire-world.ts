@@ -1,3 +1,4 @@
+import type { Instance } from "@aws-sdk/client-ec2";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { installCrds } from "../../../src/control-plane/install-crds.ts";
 import { startSimulatedCluster } from "../../../src/control-plane/simulated-cluster.ts";
@@ -5,6 +6,7 @@ import { builtInTypes } from "../../../src/kube/resources.ts";
 import { jsonLogger } from "../../../src/operator/json-logger.ts";
 import { promMetrics } from "../../../src/operator/metrics/prom-metrics.ts";
 import { type RunningOperator, startOperator } from "../../../src/operator/operator.ts";
+import type { AwsApi } from "../../../src/providers/aws/api/aws-api.ts";
 import { measuredAws } from "../../../src/providers/aws/api/measured-aws.ts";
 import { defaultAwsSettings } from "../../../src/providers/aws/aws-settings.ts";
 import { startAwsProvider } from "../../../src/providers/aws/start-aws-provider.ts";
@@ -21,7 +23,8 @@ const speed = 15;
 /** A cluster in this process whose controller runs nodes in an account of moto. */
 export async function wireWorld(account: WireAccount) {
   const { api: aws, cluster: clusterName, motoUrl: url, region } = account;
-  const clock = acceleratedClock({ speed });
+  const startAt = Date.now();
+  const clock = acceleratedClock({ speed, startAt });
   const { api, client, random } = apiOn(clock, { seed: "wire" });
   await installCrds(api, "all");
   const dns = { apiVersion: "v1", kind: "Service", metadata: { name: "kube-dns", namespace: "kube-system" } };
@@ -51,7 +54,7 @@ export async function wireWorld(account: WireAccount) {
     const own = random.fork(`operator ${++starts}`);
     const ownClient = process.around(client);
     const provider = await startAwsProvider({
-      aws: process.around(measuredAws(aws, { metrics, clock })),
+      aws: process.around(measuredAws(launchedOnOurClock(aws, startAt), { metrics, clock })),
       ...{ client: ownClient, clock, log, metrics, settings },
       random: own.fork("provider"),
       usesReservations: true,
@@ -96,4 +99,20 @@ export async function wireWorld(account: WireAccount) {
     },
   };
 }
+
+/** moto's instances were launched by our clock, not by its own: by that they would be minutes old at once, and count as leaked. */
+function launchedOnOurClock(aws: AwsApi, startAt: number): AwsApi {
+  const onOurClock = ({ LaunchTime, ...instance }: Instance): Instance => {
+    if (LaunchTime === undefined) return instance;
+    return { ...instance, LaunchTime: new Date(startAt + (LaunchTime.getTime() - startAt) * speed) };
+  };
+  const { describeInstances } = aws.ec2;
+  const ec2 = {
+    ...aws.ec2,
+    describeInstances: async (...asked: Parameters<typeof describeInstances>) =>
+      (await describeInstances(...asked)).map(onOurClock),
+  };
+  return { ...aws, ec2 };
+}
+
 export type WireWorld = Awaited<ReturnType<typeof wireWorld>>;
