@@ -178,14 +178,23 @@ export const taints = {
 } as const satisfies Record<string, Taint>;
 
 /** Taints a new node has until it is initialized; scheduling ignores them until then. (01 §2.3) */
-export const knownEphemeralTaints: readonly Taint[] = [
+const knownEphemeralTaints: readonly Taint[] = [
   { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" },
   { key: "node.kubernetes.io/not-ready", effect: "NoExecute" },
   { key: "node.kubernetes.io/unreachable", effect: "NoSchedule" },
   { key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" },
   taints.unregistered,
 ];
-export const ephemeralTaintPrefix = "readiness.k8s.io/";
+const ephemeralTaintPrefix = "readiness.k8s.io/";
+
+/** Values of taints do not tell them apart. */
+export function isSameTaint(a: Taint, b: Taint): boolean {
+  return a.key === b.key && a.effect === b.effect;
+}
+
+export function isEphemeralTaint(taint: Taint): boolean {
+  return taint.key.startsWith(ephemeralTaintPrefix) || knownEphemeralTaints.some((one) => isSameTaint(one, taint));
+}
 
 export const finalizers = {
   termination: "karpenter.sh/termination",

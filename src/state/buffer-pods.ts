@@ -1,3 +1,4 @@
+import { isSameJson } from "../api/json.ts";
 import type { Pod } from "../api/kubernetes/pod.ts";
 
 /** The virtual pods of capacity buffers, as their controller last resolved them. (02:B-5) */
@@ -6,7 +7,7 @@ export class BufferPods {
 
   /** By namespace/name of the buffer. Equal pods stay the same objects, so that whoever has looked at them need not look again. */
   set(buffer: string, pods: readonly Pod[]): void {
-    if (JSON.stringify(this.#pods.get(buffer)) !== JSON.stringify(pods)) this.#pods.set(buffer, pods);
+    if (!isSameJson(this.#pods.get(buffer), pods)) this.#pods.set(buffer, pods);
   }
 
   remove(buffer: string): void {

@@ -3,7 +3,7 @@ import { isStatusConditionTrue } from "../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../api/kinds/node-claim.ts";
 import type { CsiNode, Node } from "../api/kubernetes/cluster-objects.ts";
 import type { Pod, ResourceList } from "../api/kubernetes/pod.ts";
-import { ephemeralTaintPrefix, knownEphemeralTaints, labels, resources, type Taint } from "../api/labels.ts";
+import { isEphemeralTaint, isSameTaint, labels, resources, type Taint } from "../api/labels.ts";
 import { hostPortsOf } from "../core/host-ports.ts";
 import { QuantityReader } from "../core/pod-requests.ts";
 import { noResources, type Resources, subtractResources } from "../core/resources.ts";
@@ -103,11 +103,8 @@ function schedulingTaints(pair: NodePair): readonly Taint[] {
   const { claim, node } = pair;
   const taints = (isRegisteredNode(pair) ? node : claim)?.spec?.taints ?? [];
   if (claim === undefined || isInitializedNode(pair)) return taints;
-  const temporary = [...knownEphemeralTaints, ...(claim.spec.startupTaints ?? [])];
-  return taints.filter(
-    ({ key, effect }) =>
-      !key.startsWith(ephemeralTaintPrefix) && !temporary.some((one) => one.key === key && one.effect === effect),
-  );
+  const { startupTaints = [] } = claim.spec;
+  return taints.filter((taint) => !isEphemeralTaint(taint) && !startupTaints.some((one) => isSameTaint(one, taint)));
 }
 
 const oneNode = Quantity.of(1);

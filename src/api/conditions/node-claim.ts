@@ -32,6 +32,7 @@ export type InitializationReason = (typeof initializationReasons)[number];
 export const nodeClaimReasons = {
   launchFailed: "LaunchFailed",
   nodeNotFound: "NodeNotFound",
+  nodeNotReady: "NodeNotReady",
   registrationHookPending: "RegistrationHookPending",
   multipleNodesFound: "MultipleNodesFound",
   consistencyCheckFailed: "ConsistencyCheckFailed",

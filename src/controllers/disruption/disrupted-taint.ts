@@ -1,4 +1,4 @@
-import { taints } from "../../api/labels.ts";
+import { isSameTaint, taints } from "../../api/labels.ts";
 import { isKubeError } from "../../kube/kube-error.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
@@ -9,7 +9,7 @@ import { retryOnConflict } from "./retry-on-conflict.ts";
 const { key, effect } = taints.disrupted;
 
 export function hasDisruptedTaint({ spec }: Pick<NodeKubeObject, "spec">): boolean {
-  return spec?.taints?.some((one) => one.key === key && one.effect === effect) ?? false;
+  return spec?.taints?.some((one) => isSameTaint(one, taints.disrupted)) ?? false;
 }
 
 /** Keeps new pods off the node. A node that is gone needs no taint. (03:D-71) */

@@ -1,7 +1,7 @@
 import { type InitializationReason, isConditionSettled } from "../../api/conditions/node-claim.ts";
 import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
-import { annotations, ephemeralTaintPrefix, knownEphemeralTaints, labels, type Taint } from "../../api/labels.ts";
+import { annotations, isEphemeralTaint, isSameTaint, labels } from "../../api/labels.ts";
 import { formatTaint } from "../../core/tolerations.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
@@ -11,7 +11,6 @@ import { withClaimCondition, withClaimConditionRefreshed, withClaimConditionTrue
 import { isNodeReady, type NodeKubeObject, nodeForClaim } from "./claim-lookups.ts";
 import type { ClaimStepResult } from "./claim-steps.ts";
 import { resourceSlicesOfNode, unpublishedDriver } from "./dra-drivers.ts";
-import { isSameTaint } from "./node-sync.ts";
 
 /** Why the node is not initialized yet. */
 interface Obstacle {
@@ -81,13 +80,9 @@ function taintObstacle({ spec }: NodeKubeObject, claim: NodeClaim): Obstacle | u
   if (startup !== undefined) {
     return { reason: "StartupTaintsExist", message: `startup taint ${formatTaint(startup)} has not been removed` };
   }
-  const ephemeral = nodeTaints.find(isEphemeral);
+  const ephemeral = nodeTaints.find(isEphemeralTaint);
   if (ephemeral === undefined) return undefined;
   return { reason: "KnownEphemeralTaintsExist", message: `taint ${formatTaint(ephemeral)} has not been removed` };
-}
-
-function isEphemeral(taint: Taint): boolean {
-  return taint.key.startsWith(ephemeralTaintPrefix) || knownEphemeralTaints.some((one) => isSameTaint(one, taint));
 }
 
 /** Until a device plugin has reported, its resource is zero. */

@@ -1,5 +1,5 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
-import { finalizers, labels, type Taint, taints } from "../../api/labels.ts";
+import { finalizers, isSameTaint, labels, type Taint, taints } from "../../api/labels.ts";
 import type { NodeKubeObject } from "./claim-lookups.ts";
 import { changedFields } from "./claim-steps.ts";
 
@@ -49,10 +49,6 @@ export function nodePatch(before: NodeKubeObject, after: NodeKubeObject): object
 /** Whether the Node still has the taint that keeps pods away until it is registered. */
 export function hasUnregisteredTaint({ spec }: Pick<NodeKubeObject, "spec">): boolean {
   return (spec?.taints ?? []).some((taint) => isSameTaint(taint, taints.unregistered));
-}
-
-export function isSameTaint(a: Taint, b: Taint): boolean {
-  return a.key === b.key && a.effect === b.effect;
 }
 
 export function withTerminationFinalizer(nodeFinalizers: readonly string[] = []): readonly string[] {

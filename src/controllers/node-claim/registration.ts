@@ -1,6 +1,6 @@
 import { isConditionSettled, nodeClaimReasons } from "../../api/conditions/node-claim.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
-import { labels, taints } from "../../api/labels.ts";
+import { isEphemeralTaint, labels, taints } from "../../api/labels.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { ExpiringMap } from "../../util/expiring-map.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
@@ -28,7 +28,6 @@ const settleMs = 100;
  */
 const maxNotReadyMs = 30_000;
 const rememberedMs = 60_000;
-const notReadyTaintKey = "node.kubernetes.io/not-ready";
 
 /** Syncs the claim to the Node that joined, and removes the unregistered taint. (03 §1.3) */
 export async function registerNode(
@@ -85,14 +84,15 @@ function msUntilOpen(
   return since + (isReady ? settleMs : maxNotReadyMs) - clock.now();
 }
 
-/** Its taint for not being ready goes a moment after that: as long as it is there, nominations are cleared. */
+/** Taints for not being ready go a moment after it is: as long as one is there, nominations are cleared. */
 function isReadyForPods(node: NodeKubeObject): boolean {
-  return isNodeReady(node) && !(node.spec?.taints ?? []).some(({ key }) => key === notReadyTaintKey);
+  const { taints: left } = nodeMarkedRegistered(node).spec ?? {};
+  return isNodeReady(node) && !(left ?? []).some(isEphemeralTaint);
 }
 
 function withNodeNotReady(claim: NodeClaim, { clock }: KarpenterContext): ClaimStepResult {
   const message = "the node has joined and is not ready; pods planned on it wait";
-  const finding = { reason: "NodeNotReady", message };
+  const finding = { reason: nodeClaimReasons.nodeNotReady, message };
   return { claim: withClaimCondition(claim, "Registered", { status: "Unknown", ...finding, nowMs: clock.now() }) };
 }
 

@@ -1,5 +1,6 @@
 import { labels, taints } from "../../api/labels.ts";
 import { builtInTypes } from "../../kube/resources.ts";
+import { hasDisruptedTaint } from "../disruption/disrupted-taint.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import type { NodeKubeObject } from "../node-claim/claim-lookups.ts";
 import { mergePatchObject } from "../writes.ts";
@@ -9,7 +10,7 @@ const { key, effect } = taints.disrupted;
 /** Keeps new pods off the node, and load balancers from sending it requests. (03:T-7) */
 export async function taintNode(node: NodeKubeObject, { client, log }: KarpenterContext): Promise<NodeKubeObject> {
   const present = node.spec?.taints ?? [];
-  const isTainted = present.some((one) => one.key === key && one.effect === effect);
+  const isTainted = hasDisruptedTaint(node);
   const isExcluded = node.metadata.labels?.[labels.excludeFromLoadBalancers] === "karpenter";
   if (isTainted && isExcluded) return node;
   const after = isTainted ? present : [...present.filter((one) => one.key !== key), { key, effect }];

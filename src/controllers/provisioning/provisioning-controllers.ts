@@ -33,9 +33,12 @@ export function provisioningControllers(dependencies: ControllerDependencies): r
 
 /** Runs rounds one after another, each on a synced cluster state. */
 function provisionerController(dependencies: ControllerDependencies): Controller {
-  const kinds = kindsReadByRounds(dependencies.settings);
+  const { settings } = dependencies;
+  const kinds = kindsReadByRounds(settings);
   const because = "pods that wait ask for a round again, and buffers every half minute";
-  const reads = [...kinds, "cluster state", "cloud"].map((of) => ({ of, withinMs: triggerRecheckMs, because }));
+  const asked = settings.gates.ExpectedPods ? [builtInTypes.ReplicaSet] : [];
+  const sources = [...kinds, ...asked, "cluster state", "cloud"] as const;
+  const reads = sources.map((of) => ({ of, withinMs: triggerRecheckMs, because }));
   return withDependencies({ name: provisionerName, kinds, reads, run: runRounds }, dependencies);
 }
 

@@ -1,6 +1,5 @@
 import type { Node } from "../../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
-import { taints } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { isProvisionable } from "../../core/pod-predicates.ts";
 import { cacheKey, type ResourceType } from "../../kube/client.ts";
@@ -10,6 +9,7 @@ import type { View } from "../../kube/view.ts";
 import { whenAborted } from "../../util/abort.ts";
 import type { Timer } from "../../util/clock.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { hasDisruptedTaint } from "../disruption/disrupted-taint.ts";
 import { takeExpectedPlace } from "./expect-pods.ts";
 
 export const triggerRecheckMs = 10_000;
@@ -40,15 +40,9 @@ export function nodeTriggerController({ trigger }: ControllerDependencies): Cont
   return triggerController<KubeObject & Node>({
     name: "provisioner.trigger.node",
     type: builtInTypes.Node,
-    shouldTrigger: isDisrupted,
+    shouldTrigger: hasDisruptedTaint,
     trigger: ({ metadata }) => trigger.fire(metadata.uid ?? ""),
   });
-}
-
-/** The taint's value does not matter. */
-function isDisrupted({ spec }: Node): boolean {
-  const { key, effect } = taints.disrupted;
-  return spec?.taints?.some((taint) => taint.key === key && taint.effect === effect) ?? false;
 }
 
 interface TriggerControllerOptions<T extends KubeObject> {

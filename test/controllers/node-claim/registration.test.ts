@@ -81,38 +81,43 @@ describe("registration", () => {
     await world.status(await world.create<KubeObject>(podObject(pod().named("web"))), unschedulable);
     world.cluster.plannedPods.plan("default/web", claim);
   };
-  const notReady = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" } as const;
+  it.each([
+    { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" },
+    { key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" },
+    { key: "readiness.k8s.io/network", effect: "NoSchedule" },
+  ])(
+    "02:L-47 a Node that is not ready keeps its taint until it is and $key is gone, if pods are planned on it",
+    async (notReady) => {
+      const world = await nodeClaimWorld({ controllers });
+      const id = await world.launched("a");
+      const empty = await world.launched("empty");
+      await plannedOn(world, "a");
+      await world.create(nodeWithId(id, { isReady: false }), nodeWithId(empty, { name: "other", isReady: false }));
+      await world.pass(20);
+      expect(keysOf(await world.node("other"))).not.toContain(taints.unregistered.key);
+      expect(keysOf(await world.node())).toContain(taints.unregistered.key);
+      expect((await world.node())?.metadata.finalizers).toContain(finalizers.termination);
+      const message = "the node has joined and is not ready; pods planned on it wait";
+      expect(await world.condition("a", "Registered")).toMatchObject({
+        status: "Unknown",
+        reason: "NodeNotReady",
+        message,
+      });
 
-  it("02:L-47 a Node that is not ready keeps its taint until it is, if pods are planned on it", async () => {
-    const world = await nodeClaimWorld({ controllers });
-    const id = await world.launched("a");
-    const empty = await world.launched("empty");
-    await plannedOn(world, "a");
-    await world.create(nodeWithId(id, { isReady: false }), nodeWithId(empty, { name: "other", isReady: false }));
-    await world.pass(20);
-    expect(keysOf(await world.node("other"))).not.toContain(taints.unregistered.key);
-    expect(keysOf(await world.node())).toContain(taints.unregistered.key);
-    expect((await world.node())?.metadata.finalizers).toContain(finalizers.termination);
-    const message = "the node has joined and is not ready; pods planned on it wait";
-    expect(await world.condition("a", "Registered")).toMatchObject({
-      status: "Unknown",
-      reason: "NodeNotReady",
-      message,
-    });
+      const tainted = { spec: { taints: [taints.unregistered, notReady] } };
+      await world.client.patch(builtInTypes.Node, { name: "node-1" }, { kind: "merge", body: tainted });
+      await world.status(await world.client.get(builtInTypes.Node, { name: "node-1" }), readyNode(id).status);
+      await world.pass(1);
+      expect(keysOf(await world.node())).toContain(taints.unregistered.key); // taints for not being ready go later
 
-    const tainted = { spec: { taints: [taints.unregistered, notReady] } };
-    await world.client.patch(builtInTypes.Node, { name: "node-1" }, { kind: "merge", body: tainted });
-    await world.status(await world.client.get(builtInTypes.Node, { name: "node-1" }), readyNode(id).status);
-    await world.pass(1);
-    expect(keysOf(await world.node())).toContain(taints.unregistered.key); // the taint for not being ready goes later
-
-    const opened = { spec: { taints: [taints.unregistered] } };
-    await world.client.patch(builtInTypes.Node, { name: "node-1" }, { kind: "merge", body: opened });
-    await world.pass(0.2);
-    expect(keysOf(await world.node())).toEqual([]);
-    const [nominated] = await world.list<KubeObject & Pod>(builtInTypes.Pod);
-    expect(nominated?.status?.nominatedNodeName).toBe("node-1");
-  });
+      const opened = { spec: { taints: [taints.unregistered] } };
+      await world.client.patch(builtInTypes.Node, { name: "node-1" }, { kind: "merge", body: opened });
+      await world.pass(0.2);
+      expect(keysOf(await world.node())).toEqual([]);
+      const [nominated] = await world.list<KubeObject & Pod>(builtInTypes.Pod);
+      expect(nominated?.status?.nominatedNodeName).toBe("node-1");
+    },
+  );
 
   it("02:L-47 a Node that does not become ready is opened after half a minute: what makes it ready may need that", async () => {
     const world = await nodeClaimWorld({ controllers });

@@ -3,7 +3,7 @@ import type { CapacityBuffer } from "../../../src/api/kinds/capacity-buffer.ts";
 import type { NodeClaim } from "../../../src/api/kinds/node-claim.ts";
 import type { Node } from "../../../src/api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../../src/api/kubernetes/pod.ts";
-import { ephemeralTaintPrefix, finalizers, knownEphemeralTaints, labels } from "../../../src/api/labels.ts";
+import { finalizers, isEphemeralTaint, labels, taints } from "../../../src/api/labels.ts";
 import { type KubeObject, namespacedName } from "../../../src/api/object.ts";
 import type { CloudProvider } from "../../../src/cloud/cloud-provider.ts";
 import { isNodeReady } from "../../../src/controllers/node-claim/claim-lookups.ts";
@@ -63,19 +63,23 @@ function stepsOf(claim: StoredClaim, cluster: JudgedCluster): readonly Obligatio
   if (node === undefined || others.length > 0 || isDeleting(node)) return [];
   const names = `Node ${node.metadata.name} of NodeClaim ${claim.metadata.name}`;
   if (!isStatusConditionTrue(claim, "Registered")) {
-    const [state, withinMs] = isNodeReady(node) ? (["is ready", soonMs] as const) : (["joined", notReadyMs] as const);
+    const [state, withinMs] = isOpen(node) ? (["is ready", soonMs] as const) : (["joined", notReadyMs] as const);
     return [{ what: `${names} ${state}, but is not registered`, withinMs }];
   }
   if (isStatusConditionTrue(claim, "Initialized") || !mayBeInitialized(node, claim)) return [];
   return [{ what: `${names} is ready, but not initialized`, withinMs: soonMs }];
 }
 
+/** Whether pods may go to it as soon as it is registered. */
+function isOpen(node: StoredNode): boolean {
+  const others = (node.spec?.taints ?? []).filter(({ key }) => key !== taints.unregistered.key);
+  return isNodeReady(node) && !others.some(isEphemeralTaint);
+}
+
 function mayBeInitialized(node: StoredNode, claim: StoredClaim): boolean {
   const { spec, status } = node;
-  const awaited = [...(claim.spec.startupTaints ?? []), ...knownEphemeralTaints].map(({ key }) => key);
-  const isFree = (spec?.taints ?? []).every(
-    ({ key }) => !awaited.includes(key) && !key.startsWith(ephemeralTaintPrefix),
-  );
+  const awaited = (claim.spec.startupTaints ?? []).map(({ key }) => key);
+  const isFree = (spec?.taints ?? []).every((taint) => !awaited.includes(taint.key) && !isEphemeralTaint(taint));
   const requested = Object.keys(claim.spec.resources?.requests ?? {});
   const hasResources = requested.every((name) => (status?.allocatable?.[name] ?? "0") !== "0");
   return isNodeReady(node) && isFree && hasResources;
