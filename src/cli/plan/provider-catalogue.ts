@@ -1,6 +1,6 @@
 import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
 import { type LabelPolicy, labelPolicy, type Provider } from "../../api/label-policy.ts";
-import { groups, labels } from "../../api/labels.ts";
+import { groups } from "../../api/labels.ts";
 import type { NodeClassRef } from "../../api/node-class-ref.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { Problem } from "../../api/problem.ts";
@@ -11,7 +11,7 @@ import { type InstanceType, withPriceSource } from "../../core/instance-type.ts"
 import type { PriceBook } from "../../core/price-book.ts";
 import type { PriceSource } from "../../core/price-source.ts";
 import { nodeClassesByKey, nodeClassKey } from "../../core/scenario/node-classes.ts";
-import type { Ec2CatalogueOptions } from "../../providers/aws/index.ts";
+import type { Ec2CatalogueOptions, Zone } from "../../providers/aws/index.ts";
 import { errorCodeOf, type Io } from "../io.ts";
 import type { ReadPriceBook } from "../prices/read-price-book.ts";
 import type { SnapshotHeader } from "../snapshot/snapshot-header.ts";
@@ -201,7 +201,7 @@ async function ec2Catalogue(
   givenRegion: string | undefined,
   { objects, header, prices }: Pick<CatalogueInput, "objects" | "header"> & Pick<CatalogueRequest, "prices">,
 ): Promise<CatalogueOutcome> {
-  const { ec2InstanceTypes, ec2OfferChooser, largerStorage, nodeSettingsOf } = await import(
+  const { ec2InstanceTypes, ec2OfferChooser, ec2Region, largerStorage, nodeSettingsOf } = await import(
     "../../providers/aws/index.ts"
   );
   const { regionOfPlan } = await import("./infer-region.ts");
@@ -212,32 +212,32 @@ async function ec2Catalogue(
     ...place,
     unlistedPrice: (type, capacityType) => prices?.book?.priceOf({ type, capacityType, region }),
   };
-  const defaults = ec2InstanceTypes(where);
-  if ("problem" in defaults) return unknownRegion(region, { isGiven: givenRegion !== undefined, ...defaults });
+  const found = ec2Region(where);
+  if ("problem" in found) return unknownRegion(region, { isGiven: givenRegion !== undefined, ...found });
   const classes = nodeClassesByKey(objects);
+  const classOf = (ref: NodeClassRef) => classes.get(nodeClassKey(ref)) as Ec2NodeClass | undefined;
+  // Each list takes a tenth of a second to make: only those that are asked for are made, and once.
   const known = new Map<string, readonly InstanceType[]>();
   const typesFor = (ref: NodeClassRef): readonly InstanceType[] => {
-    const key = nodeClassKey(ref);
-    const nodeClass = classes.get(key);
-    if (nodeClass === undefined) return defaults.types;
-    const found = known.get(key) ?? ofClass(nodeClass as unknown as Ec2NodeClass);
-    known.set(key, found);
-    return found;
+    const nodeClass = classOf(ref);
+    const key = nodeClass === undefined ? "defaults" : nodeClassKey(ref);
+    const types = known.get(key) ?? typesWith(nodeClass);
+    known.set(key, types);
+    return types;
   };
-  const ofClass = (nodeClass: Ec2NodeClass): readonly InstanceType[] => {
-    const result = ec2InstanceTypes({ ...where, ...nodeSettingsOf(nodeClass), ...zonesOf(nodeClass, defaults.types) });
-    return "types" in result ? result.types : defaults.types;
+  const typesWith = (nodeClass: Ec2NodeClass | undefined): readonly InstanceType[] => {
+    const own = nodeClass && { ...nodeSettingsOf(nodeClass), ...zonesOf(nodeClass, found.region.zones) };
+    const result = ec2InstanceTypes({ ...where, ...own });
+    return "types" in result ? result.types : [];
   };
   const served = [servedNodeClasses.aws];
   const policy = labelPolicy("aws");
-  const chooseOffers = ec2OfferChooser((ref) => classes.get(nodeClassKey(ref)) as unknown as Ec2NodeClass | undefined);
+  const chooseOffers = ec2OfferChooser(classOf);
   const catalogue: ProviderCatalogue = {
     ...{ provider: "aws", served, admission: "aws", typesFor, labelPolicy: policy, chooseOffers, region },
     largerStorage: ({ spec }, needed) => {
-      const nodeClass = classes.get(nodeClassKey(spec.template.spec.nodeClassRef)) as unknown as
-        | Ec2NodeClass
-        | undefined;
-      return nodeClass && largerStorage(nodeClass, needed, ofClass);
+      const nodeClass = classOf(spec.template.spec.nodeClassRef);
+      return nodeClass && largerStorage(nodeClass, needed, typesWith);
     },
   };
   return { catalogue };
@@ -255,9 +255,8 @@ function unknownRegion(
 }
 
 /** The zones of its subnets, if its status has them. */
-function zonesOf({ status }: Ec2NodeClass, types: readonly InstanceType[]): Pick<Ec2CatalogueOptions, "zones"> {
+function zonesOf({ status }: Ec2NodeClass, zones: readonly Zone[]): Pick<Ec2CatalogueOptions, "zones"> {
   const found = new Set(status?.subnets?.map(({ zone }) => zone) ?? []);
   if (found.size === 0) return {};
-  const known = new Set(types.flatMap(({ requirements }) => [...requirements.get(labels.zone).values]));
-  return { zones: [...found].filter((zone) => known.has(zone)) };
+  return { zones: zones.map(({ name }) => name).filter((name) => found.has(name)) };
 }

@@ -28,7 +28,7 @@ export type Ec2CatalogueResult = { readonly types: readonly InstanceType[] } | {
 
 /** The EC2 instance types of a region for the settings of a node class, also those not available there. (04 §2) */
 export function ec2InstanceTypes(options: Ec2CatalogueOptions = {}): Ec2CatalogueResult {
-  const found = regionOf(options);
+  const found = ec2Region(options);
   if ("problem" in found) return found;
   const { region } = found;
   const problem = unknownZone(options.zones ?? [], region);
@@ -50,7 +50,7 @@ export function ec2InstanceTypes(options: Ec2CatalogueOptions = {}): Ec2Catalogu
 }
 
 /** A region without data of its own is assumed to be like us-east-1; its prices are marked as estimates. */
-function regionOf({ region = defaultRegion, seenZones }: Ec2CatalogueOptions) {
+export function ec2Region({ region = defaultRegion, seenZones }: Ec2CatalogueOptions): ReturnType<typeof findRegion> {
   return seenZones === undefined || knownRegions.includes(region)
     ? findRegion(region)
     : assumedRegion(region, seenZones);
