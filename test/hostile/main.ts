@@ -28,6 +28,7 @@ const { values } = parseArgs({
   },
 });
 const token = "hostile";
+const noMemory: NodeJS.MemoryUsage = { rss: 0, heapTotal: 0, heapUsed: 0, external: 0, arrayBuffers: 0 };
 
 if (values.role === "server") await serve();
 else if (values.role === "honest") await beHonest({ port: Number(values.port), token });
@@ -41,7 +42,7 @@ async function serve(): Promise<void> {
     onInternalError: (error) => process.send?.({ fault: error instanceof Error ? error.stack : String(error) }),
   });
   process.send?.({ port });
-  setInterval(() => process.send?.({ rss: process.memoryUsage.rss() }), 250);
+  setInterval(() => process.send?.({ memory: process.memoryUsage() }), 250);
   process.on("disconnect", () => process.exit());
 }
 
@@ -68,7 +69,7 @@ async function beHonest({ port }: Target): Promise<void> {
 }
 
 interface Report {
-  rss?: number;
+  memory?: NodeJS.MemoryUsage;
   port?: number;
   fault?: string;
   waitedMs?: number;
@@ -82,10 +83,11 @@ function start(role: string, args: readonly string[], onReport: (report: Report)
 }
 
 async function main(): Promise<number> {
-  const figures = { peakRss: 0, lastRss: 0, waits: [] as number[], refusals: 0, faults: [] as string[], died: false };
-  const onReport = ({ rss, fault, waitedMs, isRefused }: Report): void => {
-    if (rss !== undefined) figures.peakRss = Math.max(figures.peakRss, rss);
-    if (rss !== undefined) figures.lastRss = rss;
+  const [peak, last] = [{ ...noMemory }, { ...noMemory }];
+  const figures = { peak, last, waits: [] as number[], refusals: 0, faults: [] as string[], died: false };
+  const onReport = ({ memory, fault, waitedMs, isRefused }: Report): void => {
+    if (memory !== undefined) Object.assign(last, memory);
+    if (memory !== undefined && memory.rss > peak.rss) Object.assign(peak, memory);
     if (fault !== undefined) figures.faults.push(fault);
     if (waitedMs !== undefined) figures.waits.push(waitedMs);
     if (isRefused === true) figures.refusals++;
@@ -124,8 +126,9 @@ async function attack(target: Target, isOver: () => boolean): Promise<ReadonlyMa
 }
 
 interface Figures {
-  readonly peakRss: number;
-  readonly lastRss: number;
+  /** Of the server, when it took the most, and at the end. */
+  readonly peak: NodeJS.MemoryUsage;
+  readonly last: NodeJS.MemoryUsage;
   readonly waits: number[];
   readonly refusals: number;
   readonly faults: readonly string[];
@@ -135,19 +138,26 @@ interface Figures {
 function report(figures: Figures, statuses: ReadonlyMap<string, number>): number {
   const waits = figures.waits.sort((a, b) => a - b);
   const longest = waits.at(-1) ?? 0;
-  const mebibytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
   const serverErrors = [...statuses].filter(([key]) => / (5(?!01|04)\d\d|0)$/.test(key));
   for (const [key, count] of [...statuses].sort()) process.stdout.write(`${key.padEnd(28)} ${count}\n`);
   const line = {
-    ...{ count: Number(values.count), seed: values.seed, peakRssMb: mebibytes(figures.peakRss) },
-    ...{ lastRssMb: mebibytes(figures.lastRss), honestRequests: waits.length, honestRefusals: figures.refusals },
+    ...{ count: Number(values.count), seed: values.seed, peakMb: inMebibytes(figures.peak) },
+    ...{ lastMb: inMebibytes(figures.last), honestRequests: waits.length, honestRefusals: figures.refusals },
     honestWaitMs: { p50: at(waits, 0.5), p99: at(waits, 0.99), longest: Math.round(longest) },
     ...{ serverErrors: Object.fromEntries(serverErrors), faults: figures.faults.slice(0, 3), died: figures.died },
   };
   process.stdout.write(`${JSON.stringify(line)}\n`);
-  const isSmall = mebibytes(figures.peakRss) < Number(values["max-rss-mb"]);
+  const isSmall = mebibytes(figures.peak.rss) < Number(values["max-rss-mb"]);
   const isQuick = longest <= Number(values["max-wait-ms"]) && waits.length > 0;
   return isSmall && isQuick && serverErrors.length === 0 && figures.faults.length === 0 && !figures.died ? 0 : 1;
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / 1024 / 1024);
+}
+
+function inMebibytes(memory: NodeJS.MemoryUsage): object {
+  return Object.fromEntries(Object.entries(memory).map(([what, bytes]) => [what, mebibytes(bytes)]));
 }
 
 function at(sorted: readonly number[], share: number): number {

@@ -1,9 +1,10 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { errorCode } from "../../util/error-text.ts";
+import { CompactedFile, snapshotPieces } from "./compacted-file.ts";
 import type { FolderLock } from "./folder-lock.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
-import { journalPath, openJournalFolder, publishJournalFile, type RecoveredJournal } from "./journal-folder.ts";
-import { headerLine, type JournalRecord, recordLine } from "./journal-record.ts";
+import { journalPath, openJournalFolder, type RecoveredJournal } from "./journal-folder.ts";
+import { type JournalRecord, recordLine } from "./journal-record.ts";
 
 export interface FileJournalOptions {
   /** The cluster's time. */
@@ -19,8 +20,12 @@ export interface FileJournalOptions {
 }
 
 const defaultCompactAfter = 16 * 1024 * 1024;
-/** Snapshots are written in pieces, so that requests are answered in between. */
-const pieceBytes = 256 * 1024;
+/**
+ * What is appended while a journal is compacted is copied, then what is appended during that, and so on, until little is left.
+ * Writing pauses for the rest; also if the copy is no faster than the writers.
+ */
+const maxRestBytes = 1024 * 1024;
+const maxCopies = 5;
 
 /** Writes that share one sync. */
 class Batch {
@@ -42,15 +47,6 @@ class Batch {
   reject(error: unknown): void {
     this.#settle?.reject(error);
   }
-}
-
-/** The next journal file while compaction writes it: a snapshot, plus what was appended since. */
-interface CompactedFile {
-  readonly generation: number;
-  readonly since: Buffer[];
-  file: FileHandle | undefined;
-  bytes: number;
-  isReady: boolean;
 }
 
 /**
@@ -144,12 +140,12 @@ class FileJournal implements Journal {
         if (batch !== undefined) await this.#writeAndSync(Buffer.concat(batch.lines));
         batch?.resolve();
         if (this.#compacted?.isReady === true) await this.#switchToCompacted(this.#compacted);
+        this.#compactWhenDue(); // here, because there may never be a moment without a batch
       } catch (error) {
         this.#fail(error, batch);
         await this.#discard(this.#compacted);
       }
     }
-    this.#compactWhenDue();
   }
 
   /** Later entries may build on those that failed, so they fail as well. The next ones are tried again. */
@@ -170,7 +166,6 @@ class FileJournal implements Journal {
     await this.#file.datasync();
     this.#durableBytes += bytes.length;
     this.#appendedBytes += bytes.length;
-    this.#compacted?.since.push(bytes);
   }
 
   #compactWhenDue(): void {
@@ -179,25 +174,30 @@ class FileJournal implements Journal {
     const isBusy = this.#compacting !== undefined || this.#compacted !== undefined;
     if (snapshot === undefined || !isDue || isBusy || this.#isClosed || this.#failure !== undefined) return;
     this.#appendedBytes = 0; // if it fails, it is not retried at once
-    this.#compacting = this.#compact([...snapshot()]).finally(() => {
+    this.#compacting = this.#compact(snapshotPieces([...snapshot()], this.#options.now())).finally(() => {
       this.#compacting = undefined;
       if (this.#compacted?.isReady === true) this.#drain();
     });
   }
 
-  /** Writes the snapshot to a second file, piece by piece, while the journal continues. */
-  async #compact(entries: readonly JournalEntry[]): Promise<void> {
-    // Before the first await: everything appended after the snapshot was taken belongs into `since`.
-    const generation = this.#generation + 1;
-    const compacted: CompactedFile = { generation, since: [], file: undefined, bytes: 0, isReady: false };
+  /** Writes the snapshot to a second file, and what is appended meanwhile, piece by piece, while the journal continues. */
+  async #compact(pieces: Iterable<Buffer>): Promise<void> {
+    // What comes after this place is copied. Some of it may be in the snapshot too: if it cannot be stored, the file is discarded.
+    const from = this.#durableBytes;
+    const compacted = new CompactedFile({ folder: this.#folder, generation: this.#generation, from });
     this.#compacted = compacted;
+    const isWanted = () => !this.#isClosed && this.#compacted === compacted;
     try {
-      compacted.file = await open(`${journalPath(this.#folder, generation)}.tmp`, "wx", 0o600);
-      for (const piece of snapshotPieces(entries, this.#options.now())) {
-        if (this.#isClosed || this.#compacted !== compacted) return await this.#discard(compacted);
-        await compacted.file.appendFile(piece);
-        compacted.bytes += piece.length;
+      await compacted.open();
+      for (const piece of pieces) {
+        if (!isWanted()) return await this.#discard(compacted);
+        await compacted.writeSnapshotPiece(piece);
       }
+      for (let copies = 0; copies < maxCopies && this.#durableBytes - compacted.copiedTo > maxRestBytes; copies++) {
+        const end = this.#durableBytes;
+        while (isWanted() && compacted.copiedTo < end) await compacted.copyPiece(end);
+      }
+      if (!isWanted()) return await this.#discard(compacted);
       compacted.isReady = true;
     } catch (error) {
       await this.#discard(compacted);
@@ -206,36 +206,29 @@ class FileJournal implements Journal {
   }
 
   /** No writes happen meanwhile, so the new file is complete when it replaces the old one. */
-  async #switchToCompacted({ file, generation, since, bytes }: CompactedFile): Promise<void> {
+  async #switchToCompacted(compacted: CompactedFile): Promise<void> {
     const old = { file: this.#file, path: journalPath(this.#folder, this.#generation) };
-    const path = journalPath(this.#folder, generation);
-    const added = Buffer.concat(since);
-    if (file === undefined) return;
     try {
-      await file.appendFile(added);
-      await publishJournalFile(this.#folder, { file, path });
+      while (compacted.copiedTo < this.#durableBytes) await compacted.copyPiece(this.#durableBytes);
+      this.#file = await compacted.publish();
     } catch (error) {
-      await this.#discard(this.#compacted);
-      await rm(path, { force: true }); // under its final name it would hide later entries of the old file
+      await this.#discard(compacted);
       this.#options.onCompactionError?.(error);
       return;
     }
     this.#compacted = undefined;
-    this.#file = file;
-    this.#generation = generation;
-    this.#snapshotBytes = bytes;
-    this.#durableBytes = bytes + added.length;
+    this.#generation = compacted.generation;
+    this.#snapshotBytes = compacted.snapshotBytes;
+    this.#durableBytes = compacted.bytes;
     this.#isTorn = false;
-    this.#appendedBytes = added.length;
+    this.#appendedBytes = compacted.bytes - compacted.snapshotBytes;
     // Leftovers of the old file are removed at the next start.
     await Promise.allSettled([old.file.close(), rm(old.path, { force: true })]);
   }
 
   async #discard(compacted: CompactedFile | undefined): Promise<void> {
-    if (compacted === undefined) return;
     if (this.#compacted === compacted) this.#compacted = undefined;
-    await compacted.file?.close().catch(() => {});
-    await rm(`${journalPath(this.#folder, compacted.generation)}.tmp`, { force: true });
+    await compacted?.discard();
   }
 }
 
@@ -243,21 +236,6 @@ class FileJournal implements Journal {
 function isOutOfSpace(error: unknown): boolean {
   const code = errorCode(error);
   return code === "ENOSPC" || code === "EDQUOT";
-}
-
-function* snapshotPieces(entries: Iterable<JournalEntry>, at: number): Iterable<Buffer> {
-  let lines: Buffer[] = [headerLine()];
-  let bytes = 0;
-  for (const entry of entries) {
-    const line = recordLine({ at, entry });
-    lines.push(line);
-    bytes += line.length;
-    if (bytes < pieceBytes) continue;
-    yield Buffer.concat(lines);
-    lines = [];
-    bytes = 0;
-  }
-  yield Buffer.concat(lines);
 }
 
 /** A journal with the entries found in its folder. */

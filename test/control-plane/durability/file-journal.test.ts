@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -92,6 +93,21 @@ it("05:CP-T5 shares syncs among writes that come together, and answers in order"
   expect(answered).toEqual(all.map((_, at) => at));
   await end();
 });
+
+it("05:CP-T5 05:CP-S3 rewrites a journal while megabytes are written: they are copied from file to file", async () => {
+  const folder = freshFolder();
+  const compactAfterBytes = 200_000;
+  const first = await live(folder, { compactAfterBytes });
+  const large = (round: number, at: number) => `${round} ${at} `.repeat(20_000);
+  for (let round = 0; round < 40 && readdirSync(folder).includes("journal.1"); round++)
+    await Promise.all(Array.from({ length: 40 }, (_, at) => write(first, `m-${at}`, large(round, at))));
+  const { items } = await first.client.list(types.configMaps);
+  await first.end();
+  expect(Number(journalIn(folder).split(".").at(-1))).toBeGreaterThan(1);
+  const second = await live(folder, { compactAfterBytes });
+  expect((await second.client.list(types.configMaps)).items).toEqual(items);
+  await second.end();
+}, 60_000);
 
 it("05:CP-T5 rewrites a journal that has grown too long, while writes go on", async () => {
   const folder = freshFolder();
@@ -203,6 +219,50 @@ function fullDisk(disk: { isFull: boolean; code: string }): typeof open {
     });
   };
 }
+
+/** Calls the hook whenever a file is about to be synced. */
+function hookedSyncs(openFile: typeof open, hook: () => void): typeof open {
+  return async (path, flags, mode) => {
+    const file = await openFile(path, flags, mode);
+    return new Proxy(file, {
+      get: (target, name) => {
+        const member = Reflect.get(target, name, target);
+        if (name === "datasync") hook();
+        return typeof member === "function" ? member.bind(target) : member;
+      },
+    });
+  };
+}
+
+it("05:CP-T5 a write that is refused while the journal is rewritten is not in the new one", async () => {
+  const folder = freshFolder();
+  const disk = { isFull: false, code: "ENOSPC" };
+  let atSync = (): void => {};
+  const openFile = hookedSyncs(fullDisk(disk), () => atSync());
+  const first = await live(folder, { openFile, compactAfterBytes: 20_000 });
+  const { client } = first;
+  await write(first, "later", "");
+  let refused: Promise<unknown> | undefined;
+  atSync = () => {
+    // While "a" is synced; then the journal is rewritten with all objects there are, this one too, and only then it is refused.
+    refused ??= client.create(types.configMaps, configMap("refused"));
+    refused.catch(() => {});
+    disk.isFull = true;
+  };
+  await client.create(types.configMaps, configMap("a", { large: "x".repeat(50_000) }));
+  await expect(refused).rejects.toThrow("could not be persisted");
+  atSync = () => {};
+  disk.isFull = false;
+  const stale = journalIn(folder);
+  for (let round = 0; round < 1_000 && existsSync(stale); round++)
+    await write(first, "later", `${round} `.repeat(1_000));
+  expect(await names(first)).toEqual(["a", "later"]);
+  await first.end();
+  expect(existsSync(stale)).toBe(false);
+  const second = await live(folder);
+  expect(await names(second)).toEqual(["a", "later"]);
+  await second.end();
+});
 
 it("05:CP-T5 shows nothing of writes a full disk refused, and goes on when there is space", async () => {
   const folder = freshFolder();
