@@ -68,4 +68,16 @@ describe("plans of broken manifests", () => {
       { numRuns: runs(5_000) },
     );
   });
+
+  it("02 §1.5 a node class reference without a kind is a finding, also where a claim of the pool has none of its own", async () => {
+    const pool = {
+      ...{ apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata: { name: "default" } },
+      spec: { template: { spec: { nodeClassRef: { group: "karpenter.kwok.sh", name: "default" }, requirements: [] } } },
+    };
+    const labels = { "karpenter.sh/nodepool": "default" };
+    const claim = { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata: { name: "a", labels } };
+    const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items: [pool, claim] });
+    const { err, code } = await plan(["-f", "-", "-o", "json"], { stdin });
+    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining("nodeClassRef") });
+  });
 });

@@ -90,7 +90,7 @@ function completeClaim(object: KubeObject, completion: ClaimCompletion): KubeObj
   const { node, index, types, context, classOfPool } = completion;
   const draft = object as unknown as IncompleteClaim;
   const pool = draft.metadata.labels?.[labels.nodePool] ?? "";
-  const nodeClassRef = draft.spec?.nodeClassRef ?? classOfPool.get(pool) ?? context.defaultNodeClass;
+  const nodeClassRef = nodeClassRefOf(object) ?? classOfPool.get(pool) ?? context.defaultNodeClass;
   const creationTimestamp = draft.metadata.creationTimestamp ?? rfc3339(context.nowMs - defaultAgeMs + index * 1_000);
   const given = { [nodeClassLabelKey(nodeClassRef)]: nodeClassRef.name, ...draft.metadata.labels };
   const type = types.find(nodeClassRef, given);
@@ -103,7 +103,10 @@ function completeClaim(object: KubeObject, completion: ClaimCompletion): KubeObj
   return {
     ...object,
     metadata: { ...object.metadata, creationTimestamp, labels: { ...typeLabels(type), ...given } },
-    spec: { requirements: [], expireAfter: defaultExpireAfter, ...draft.spec, nodeClassRef },
+    spec: {
+      ...{ requirements: [], expireAfter: defaultExpireAfter, ...draft.spec },
+      nodeClassRef: draft.spec?.nodeClassRef ?? nodeClassRef,
+    },
     status: {
       ...typeSizes(type),
       ...draft.status,

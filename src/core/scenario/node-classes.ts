@@ -18,10 +18,11 @@ export function nodeClassesByKey(objects: readonly KubeObject[]): ReadonlyMap<st
   return new Map(nodeClassesOf(objects).map((object) => [`${object.kind}/${object.metadata.name ?? ""}`, object]));
 }
 
-/** The node class a NodePool or a NodeClaim refers to. */
+/** The node class a NodePool or a NodeClaim refers to. None where fields of the reference are missing: that is found when objects are validated. */
 export function nodeClassRefOf(object: KubeObject): NodeClassRef | undefined {
   const spec = object.spec as (PoolSpec & ClaimSpec) | undefined;
-  return object.kind === "NodeClaim" ? spec?.nodeClassRef : spec?.template?.spec?.nodeClassRef;
+  const ref = object.kind === "NodeClaim" ? spec?.nodeClassRef : spec?.template?.spec?.nodeClassRef;
+  return [ref?.group, ref?.kind, ref?.name].every((field) => typeof field === "string") ? ref : undefined;
 }
 
 export function nodeClassKey({ kind, name }: Pick<NodeClassRef, "kind" | "name">): string {
