@@ -82,6 +82,43 @@ describe("what it refuses", () => {
     );
   });
 
+  /** Sends pieces of a body without end, one after another as long as the server takes them, and reads nothing before the pause is over. */
+  async function sendWithoutEnd({ pieces, pauseMs }: { readonly pieces: number; readonly pauseMs: number }) {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on("error", () => {}); // then it is closed
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    const head = `POST ${configMaps} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${server.token}\r\n`;
+    socket.write(`${head}content-type: application/json\r\ncontent-length: ${2 ** 40}\r\n\r\n`);
+    let sent = 0;
+    while (sent < pieces && !socket.destroyed) {
+      sent++;
+      await Promise.race([closed, new Promise((resolve) => socket.write(Buffer.alloc(1024 * 1024, "x"), resolve))]);
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    socket.write("x");
+    let reply = "";
+    socket.on("data", (chunk) => {
+      reply += String(chunk);
+    });
+    await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, pauseMs))]);
+    const isCutOff = socket.destroyed;
+    socket.destroy();
+    return { reply, sent, isCutOff };
+  }
+
+  it("05:CP-S3 whoever sends too much gets to read why, also while still sending", async () => {
+    const { reply, isCutOff } = await sendWithoutEnd({ pieces: 6, pauseMs: 50 });
+    expect(reply).toContain("HTTP/1.1 413");
+    expect(isCutOff).toBe(false);
+  });
+
+  it("05:CP-S3 whoever sends on and on is cut off", async () => {
+    const { sent, isCutOff } = await sendWithoutEnd({ pieces: 1_000, pauseMs: 50 });
+    expect(isCutOff).toBe(true);
+    expect(sent).toBeLessThan(200);
+  });
+
   it("05 §1 refuses representations it does not have", async () => {
     const headers = { accept: "application/vnd.kubernetes.protobuf" };
     expect((await server.ask("GET", configMaps, { headers })).code).toBe(406);

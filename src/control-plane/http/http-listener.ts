@@ -30,6 +30,10 @@ export interface HttpListener {
 /** kubectl and informers reuse connections for minutes; the default of 5 s would close them. (05 §4) */
 const keepAliveMs = 120_000;
 
+/** How much of a refused body is read, and for how long. */
+const maxDroppedBytes = 64 * 1024 * 1024;
+const maxDropMs = 10_000;
+
 const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
 
 /** A server that listens on all addresses is reached by this one from the same machine. */
@@ -85,9 +89,25 @@ async function handleRequest(
   } catch (error) {
     const reply = statusReply(error);
     if (reply.code === 500) onInternalError(error);
-    if (!request.complete) response.shouldKeepAlive = false; // the rest of the body is not read
+    if (!request.complete) dropRest(request);
     sendReply(response, reply);
   }
+}
+
+/**
+ * Reads the rest of a body that was refused, without keeping it: a connection that is closed while data arrives is reset, and the
+ * client may lose the reply. Whoever sends on and on is cut off. (05:CP-S3)
+ */
+function dropRest(request: IncomingMessage): void {
+  let bytes = 0;
+  request.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxDroppedBytes) request.socket.destroy();
+  });
+  const timer = setTimeout(() => request.socket.destroy(), maxDropMs);
+  timer.unref();
+  request.once("close", () => clearTimeout(timer));
+  request.resume();
 }
 
 /** Malformed HTTP also gets a Status. (05:CP-S3) */

@@ -34,7 +34,7 @@ export class RequestBodies {
           this.#bytesInFlight += chunk.length;
           chunks.push(chunk);
         } else {
-          request.pause();
+          chunks.length = 0; // what still comes is read and dropped, so that the client gets to read why
           reject(refusal);
         }
       });

@@ -4,6 +4,8 @@ export interface JsonMeasure {
   readonly bytes: number;
   /** How many fields and items it has, at all levels. */
   readonly values: number;
+  /** How many of them are objects without fields. */
+  readonly emptyObjects: number;
   /** Deeper levels were not measured. */
   readonly isTooDeep: boolean;
 }
@@ -11,11 +13,12 @@ export interface JsonMeasure {
 interface Sum {
   bytes: number;
   values: number;
+  emptyObjects: number;
   isTooDeep: boolean;
 }
 
 export function measureJson(value: unknown, { maxDepth = Number.POSITIVE_INFINITY } = {}): JsonMeasure {
-  const sum: Sum = { bytes: 0, values: 0, isTooDeep: false };
+  const sum: Sum = { bytes: 0, values: 0, emptyObjects: 0, isTooDeep: false };
   measureInto(sum, value, maxDepth);
   return sum;
 }
@@ -36,7 +39,9 @@ function measureMembers(sum: Sum, value: object, levels: number): void {
     for (const item of value) measureInto(sum, item, levels);
     return;
   }
-  for (const key of Object.keys(value)) {
+  const keys = Object.keys(value);
+  if (keys.length === 0) sum.emptyObjects += 1;
+  for (const key of keys) {
     sum.bytes += key.length + 4;
     measureInto(sum, (value as Record<string, unknown>)[key], levels);
   }
@@ -49,8 +54,10 @@ function textBytes(text: string): number {
 
 /** What a field or item takes beside its text. */
 const valueBytes = 40;
+/** V8 leaves room for fields in an object that had none when it was read; managedFields are full of such. */
+const emptyObjectBytes = 40;
 
 /** About how much memory a measured value takes. */
-export function memoryBytes({ bytes, values }: JsonMeasure): number {
-  return bytes + values * valueBytes;
+export function memoryBytes({ bytes, values, emptyObjects }: JsonMeasure): number {
+  return bytes + values * valueBytes + emptyObjects * emptyObjectBytes;
 }
