@@ -9,6 +9,9 @@ export function overlaidProvider(provider: CloudProvider, store: OverlayStore): 
   const { registrationHooks, defaultTerminationGracePeriod, unsupportedVolumes } = provider;
   /** Pools as last planned with: a launch uses the same prices. */
   const pools = new Map<string, NodePool>();
+  store.subscribe(() => {
+    for (const name of pools.keys()) if (!store.hasEvaluated(name)) pools.delete(name); // it is gone
+  });
   return {
     name: provider.name,
     nodeClasses: provider.nodeClasses,

@@ -30,9 +30,8 @@ export interface HttpListener {
 /** kubectl and informers reuse connections for minutes; the default of 5 s would close them. (05 §4) */
 const keepAliveMs = 120_000;
 
-/** How much of a refused body is read, and for how long. */
+/** How much of a refused body is read. */
 const maxDroppedBytes = 64 * 1024 * 1024;
-const maxDropMs = 10_000;
 
 const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
 
@@ -104,9 +103,6 @@ function dropRest(request: IncomingMessage): void {
     bytes += chunk.length;
     if (bytes > maxDroppedBytes) request.socket.destroy();
   });
-  const timer = setTimeout(() => request.socket.destroy(), maxDropMs);
-  timer.unref();
-  request.once("close", () => clearTimeout(timer));
   request.resume();
 }
 

@@ -37,7 +37,13 @@ const large = { requirements: [is(labels.instanceType, "large")] };
 async function overlaying() {
   const store = new OverlayStore();
   const types = [instanceType("small").price(1).build(), instanceType("large").price(4).build()];
-  const shop = { types: types as readonly InstanceType[], broken: new Set<string>(), asked: 0 };
+  const shop = {
+    types: types as readonly InstanceType[],
+    broken: new Set<string>(),
+    asked: 0,
+    /** What the last launch chose from. */
+    planned: undefined as readonly InstanceType[] | undefined,
+  };
   const metrics = recordingMetrics();
   let provider: CloudProvider | undefined;
   const world = await controllerWorld({
@@ -45,6 +51,10 @@ async function overlaying() {
     wrapProvider: (real) => {
       provider = {
         ...real,
+        create: (launched, options) => {
+          shop.planned = options?.plannedInstanceTypes?.(shop.types);
+          return real.create(launched, options);
+        },
         instanceTypes: async ({ metadata }) => {
           shop.asked++;
           if (shop.broken.has(metadata.name ?? "")) throw new Error("no answer");
@@ -89,6 +99,21 @@ describe("nodeoverlay", () => {
     await world.create(pool());
     expect(await types("default")).toEqual(shop.types);
     expect((await types("default"))[0]).toBe(shop.types[0]);
+    await world.stop();
+  });
+
+  it("02:O-9 a launch has the prices its pool was planned with, and of a pool that is gone nothing is kept", async () => {
+    const { world, shop, prices } = await overlaying();
+    await world.create(pool(), overlay("cheap", { ...small, price: "0.5" }));
+    const launch = () => {
+      world.provider.create(claim("a") as unknown as NodeClaim).catch(() => {}); // what it asks for matters here
+      return shop.planned?.map(({ offerings }) => offerings[0]?.price);
+    };
+    expect(await prices()).toEqual([0.5, 4]);
+    expect(launch()).toEqual([0.5, 4]);
+    await world.client.delete(karpenterTypes.NodePool, { name: "default" });
+    await world.pass(5);
+    expect(launch()).toEqual([1, 4]);
     await world.stop();
   });
 
