@@ -52,10 +52,10 @@ function textBytes(text: string): number {
   return text.length < 1024 ? text.length : Buffer.byteLength(text);
 }
 
-/** What a field or item takes beside its text. */
-const valueBytes = 40;
+/** What a field or item takes beside its text, in objects with very many of them; in others it is less. */
+const valueBytes = 24;
 /** V8 leaves room for fields in an object that had none when it was read; managedFields are full of such. */
-const emptyObjectBytes = 40;
+const emptyObjectBytes = 56;
 
 /** About how much memory a measured value takes. */
 export function memoryBytes({ bytes, values, emptyObjects }: JsonMeasure): number {

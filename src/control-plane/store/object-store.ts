@@ -25,8 +25,8 @@ export type StoreListener = (change: StoreChange) => void;
 
 const defaultWindow = 4096;
 const defaultHistoryMemory = 64 * 1024 * 1024;
-/** Enough for some eighty thousand pods; with what a full store makes garbage of, the process stays below a gigabyte. */
-const defaultMaxMemory = 288 * 1024 * 1024;
+/** Enough for some forty thousand pods; with what a full store makes garbage of, the process stays below a gigabyte. */
+const defaultMaxMemory = 192 * 1024 * 1024;
 /** More than can be in flight: after a crash no resourceVersion may be used twice. */
 const restoreGap = 10_000;
 
