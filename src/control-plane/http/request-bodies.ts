@@ -27,17 +27,19 @@ export class RequestBodies {
   #collect(request: IncomingMessage, held: { bytes: number }): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
-      request.on("data", (chunk: Buffer) => {
+      const collect = (chunk: Buffer): void => {
         const refusal = this.#refusal(held.bytes + chunk.length, chunk.length);
         if (refusal === undefined) {
           held.bytes += chunk.length;
           this.#bytesInFlight += chunk.length;
           chunks.push(chunk);
         } else {
-          chunks.length = 0; // what still comes is read and dropped, so that the client gets to read why
+          request.off("data", collect); // nothing of it counts from here on, also if the next chunk is smaller
+          chunks.length = 0;
           reject(refusal);
         }
-      });
+      };
+      request.on("data", collect);
       request.on("end", () => resolve(Buffer.concat(chunks)));
       request.on("error", reject);
       request.on("aborted", () => reject(badRequest("the request body ended early")));
