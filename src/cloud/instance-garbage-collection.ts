@@ -18,6 +18,8 @@ export interface TerminableInstances {
 
 /** A claim's status may lag behind its instance by this much. (03:G-3) */
 const minAgeMs = 30_000;
+/** How far the clocks of the cloud and of the API server may differ. */
+const maxClockSkewMs = 15_000;
 const frequentRuns = 20;
 const frequentPeriodMs = 10_000;
 const periodMs = 2 * 60_000;
@@ -79,7 +81,7 @@ function leakedInstances(oldEnough: readonly Instance[], claims: readonly ClaimO
  */
 function mayBeFor({ metadata }: ClaimObject, { claimName, labels: known, createdAt }: Instance): boolean {
   if (claimName !== undefined) return metadata.name === claimName;
-  const isOlder = Date.parse(metadata.creationTimestamp ?? "") <= createdAt;
+  const isOlder = Date.parse(metadata.creationTimestamp ?? "") <= createdAt + maxClockSkewMs;
   return isOlder && metadata.labels?.[labels.nodePool] === known[labels.nodePool];
 }
 

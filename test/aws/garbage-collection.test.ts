@@ -31,7 +31,7 @@ describe("instance.garbagecollection of EC2", () => {
     const lost = await one.create("lost", { requirements });
     const claimed = await one.create("other", { requirements });
     await storeClaim(one, launchedClaim(one, claimed, { name: "other", requirements }), {});
-    await one.pass(1);
+    await one.pass(18); // beyond what clocks may differ by, and before it is collected
     await unlaunched(one, "younger");
     await unlaunched(one, "elsewhere", "another-pool");
     await one.pass(60);
