@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { isKubeError, type KubeError, type KubeStatus } from "../../kube/kube-error.ts";
 import { apiError } from "../api/api-errors.ts";
+import { chunksOf } from "../chunks.ts";
 import { untilDrained } from "./until-drained.ts";
 
 /** A complete response. */
@@ -74,7 +75,7 @@ async function sendBody(response: ServerResponse, { code, contentType, body, ...
     ...warningHeaders(reply.warnings),
   };
   let isLarge = false;
-  for (const chunk of chunksOf(body)) {
+  for (const chunk of chunksOf(body, maxBytesAtOnce)) {
     const isLast = chunk.length < maxBytesAtOnce;
     if (!isLarge) response.writeHead(code, isLast ? { ...headers, "content-length": chunk.length } : headers);
     if (isLast) {
@@ -87,21 +88,6 @@ async function sendBody(response: ServerResponse, { code, contentType, body, ...
     await new Promise(setImmediate);
     if (response.destroyed) return;
   }
-}
-
-/** Chunks of at least so many bytes, and a last one of fewer. */
-function* chunksOf(parts: Iterable<Uint8Array>): Iterable<Uint8Array> {
-  let next: Uint8Array[] = [];
-  let bytes = 0;
-  for (const part of parts) {
-    next.push(part);
-    bytes += part.length;
-    if (bytes < maxBytesAtOnce) continue;
-    yield Buffer.concat(next);
-    next = [];
-    bytes = 0;
-  }
-  yield Buffer.concat(next);
 }
 
 /** Warnings beyond this size are left out, because headers are limited. */

@@ -1,4 +1,5 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
+import { chunksOf } from "../chunks.ts";
 import type { JournalEntry } from "./journal.ts";
 import { journalPath, publishJournalFile } from "./journal-folder.ts";
 import { headerLine, recordLine } from "./journal-record.ts";
@@ -89,19 +90,14 @@ export class CompactedFile {
   }
 }
 
+/** The entries as the beginning of a journal file, in pieces. Empties the list. */
+export function snapshotPieces(left: JournalEntry[], at: number): Iterable<Buffer> {
+  return chunksOf(snapshotLines(left, at), pieceBytes);
+}
+
 /** Takes each entry from the list as it is written: what it names may have changed since, and would be in memory twice. */
-export function* snapshotPieces(left: JournalEntry[], at: number): Iterable<Buffer> {
+function* snapshotLines(left: JournalEntry[], at: number): Iterable<Buffer> {
+  yield headerLine();
   left.reverse();
-  let lines: Buffer[] = [headerLine()];
-  let bytes = 0;
-  for (let entry = left.pop(); entry !== undefined; entry = left.pop()) {
-    const line = recordLine({ at, entry });
-    lines.push(line);
-    bytes += line.length;
-    if (bytes < pieceBytes) continue;
-    yield Buffer.concat(lines);
-    lines = [];
-    bytes = 0;
-  }
-  yield Buffer.concat(lines);
+  for (let entry = left.pop(); entry !== undefined; entry = left.pop()) yield recordLine({ at, entry });
 }

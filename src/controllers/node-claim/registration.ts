@@ -1,6 +1,6 @@
 import { isConditionSettled, nodeClaimReasons } from "../../api/conditions/node-claim.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
-import { isEphemeralTaint, labels, taints } from "../../api/labels.ts";
+import { isEphemeralTaint, isSameTaint, labels, type Taint, taints } from "../../api/labels.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { ExpiringMap } from "../../util/expiring-map.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
@@ -86,8 +86,8 @@ function msUntilOpen(
 
 /** Taints for not being ready go a moment after it is: as long as one is there, nominations are cleared. */
 function isReadyForPods(node: NodeKubeObject): boolean {
-  const { taints: left } = nodeMarkedRegistered(node).spec ?? {};
-  return isNodeReady(node) && !(left ?? []).some(isEphemeralTaint);
+  const isClosing = (taint: Taint) => isEphemeralTaint(taint) && !isSameTaint(taint, taints.unregistered);
+  return isNodeReady(node) && !(node.spec?.taints ?? []).some(isClosing);
 }
 
 function withNodeNotReady(claim: NodeClaim, { clock }: KarpenterContext): ClaimStepResult {
