@@ -99,6 +99,12 @@ describe("HeapCensus", () => {
     expect(census.classCounts().get("PodCache")).toBe(1);
   });
 
+  it("counts bytes by the field or variable that holds them", () => {
+    const bytes = new HeapCensus(heap).bytes();
+    expect(bytes.get("PodCache.#pods")).toBe(4 * 8); // the map, its table and two names
+    expect(bytes.get("startQueue: seen")).toBe(2 * 8);
+  });
+
   it("finds every string that is held, and who holds it", () => {
     const census = new HeapCensus(heap);
     const holders = new Map<string, string>();

@@ -49,6 +49,18 @@ export class HeapCensus {
     return counts;
   }
 
+  /** How many bytes each field of a class or variable of a function holds; of the engine, each type of object. */
+  bytes(): ReadonlyMap<string, number> {
+    const bytes = new Map<string, number>();
+    for (let node = 0; node < this.#heap.nodeCount; node++) {
+      if (!this.#isReached(node)) continue;
+      const holder = this.holderOf(node);
+      const name = holder === engine ? `${engine}: ${this.#heap.typeOf(node)}` : fieldOf(holder);
+      add(bytes, name, this.#heap.sizeOf(node));
+    }
+    return bytes;
+  }
+
   /** Calls the visitor with every string that is reachable. */
   forEachString(visit: (text: string, node: number) => void): void {
     for (let node = 0; node < this.#heap.nodeCount; node++)
@@ -132,6 +144,11 @@ export class HeapCensus {
 
 function isNamedClass(name: string): boolean {
   return name !== "Object" && !collectionNames.has(name) && !name.startsWith("system /") && name !== "";
+}
+
+/** The holder's field or variable alone, without the way from there. */
+function fieldOf(holder: string): string {
+  return /^[^.:]*[.:][^.[]*/.exec(holder)?.[0] ?? holder;
 }
 
 function add(counts: Map<string, number>, key: string, by: number): void {

@@ -21,7 +21,7 @@ export class HeapSnapshot {
   readonly #nodeTypes: readonly string[];
   readonly #edgeTypes: readonly string[];
   readonly #nodeFields: number;
-  readonly #fields: { readonly type: number; readonly name: number; readonly edgeCount: number };
+  readonly #fields: { readonly type: number; readonly name: number; readonly size: number; readonly edgeCount: number };
 
   /** Writes it to a file first, which collects garbage. */
   static take(path: string): HeapSnapshot {
@@ -36,7 +36,12 @@ export class HeapSnapshot {
     const head = `${json.subarray(0, json.indexOf('"nodes":[')).toString().trimEnd().replace(/,$/, "")}}`;
     const { meta, node_count, edge_count } = (JSON.parse(head) as { snapshot: SnapshotCounts }).snapshot;
     const field = (name: string) => meta.node_fields.indexOf(name);
-    this.#fields = { type: field("type"), name: field("name"), edgeCount: field("edge_count") };
+    this.#fields = {
+      type: field("type"),
+      name: field("name"),
+      size: field("self_size"),
+      edgeCount: field("edge_count"),
+    };
     this.#nodeFields = meta.node_fields.length;
     this.#nodeTypes = meta.node_types[0];
     this.#edgeTypes = meta.edge_types[0];
@@ -55,6 +60,11 @@ export class HeapSnapshot {
   /** The class of an object, the text of a string, the name of a function. */
   nameOf(node: number): string {
     return this.strings[this.#nodes[node * this.#nodeFields + this.#fields.name] as number] ?? "";
+  }
+
+  /** The bytes of the object itself, without what it refers to. */
+  sizeOf(node: number): number {
+    return this.#nodes[node * this.#nodeFields + this.#fields.size] as number;
   }
 
   edgeCountOf(node: number): number {

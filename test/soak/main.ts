@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { HeapCensus } from "./heap-census.ts";
 import { HeapSnapshot } from "./heap-snapshot.ts";
-import { Measurement } from "./measurement.ts";
+import { type Measurement, staleHolders } from "./measurement.ts";
 import { type SoakWorld, soakWorld } from "./soak-world.ts";
 
 /**
@@ -31,8 +31,11 @@ const rememberedMs = 4 * 60 * 60_000;
 /** Bounded in number or time, whatever happens; and what this program keeps itself. */
 const boundedClasses: ReadonlySet<string> = new Set([
   ...["ChangeLog", "ChangeHistory", "Interner", "ExpiringMap"],
-  ...["HeapSnapshot", "HeapCensus", "GoneObjects", "Measurement"],
+  ...["HeapSnapshot", "HeapCensus", "GoneObjects"],
 ]);
+
+/** Of what takes more bytes than before, so many are named. */
+const mostNamed = 12;
 
 process.exitCode = await main();
 
@@ -45,14 +48,14 @@ async function main(): Promise<number> {
   });
   const complaints: string[] = [];
   const [days, baseline] = [Number(values.days), Number(values.baseline)];
-  let before: Measurement | undefined;
   for (let day = 1; day <= days; day++) {
     await world.day(day, (hour) => values.verbose && write(`day ${day} hour ${hour} ${cpuSeconds()}`));
     write(`day ${day}: ${JSON.stringify(await world.counts())}, ${cpuSeconds()}`);
-    if (day === baseline) before = await measure(world, folder);
+    if (day === baseline) await measure(world, folder, "before");
     if (day !== days) continue;
-    const last = await measure(world, folder);
-    complaints.push(...last.stale, ...(before === undefined ? [] : growth(before, last)));
+    await measure(world, folder, "last");
+    const last = measured(folder, "last");
+    complaints.push(...last.stale, ...(baseline < days ? growth(measured(folder, "before"), last) : []));
   }
   complaints.push(...world.failures);
   await world.stop();
@@ -66,7 +69,7 @@ function cpuSeconds(): string {
   return `${Math.round(process.cpuUsage().user / 1e6)} s of CPU, ${Math.round(process.memoryUsage().heapUsed / 1e6)} MB`;
 }
 
-async function measure({ clock, gone }: SoakWorld, folder: string): Promise<Measurement> {
+async function measure({ clock, gone }: SoakWorld, folder: string, name: string): Promise<void> {
   for (let times = 0; times < 4; times++) {
     globalThis.gc?.();
     await new Promise((resolve) => setImmediate(resolve));
@@ -75,17 +78,29 @@ async function measure({ clock, gone }: SoakWorld, folder: string): Promise<Meas
   write(`heap after collection: ${heapMb.toFixed(1)} MB`);
   const heap = HeapSnapshot.take(join(folder, "soak.heapsnapshot"));
   const census = new HeapCensus(heap, { without: boundedClasses });
-  return new Measurement(heapMb, census, gone.goneBefore(clock.now() - rememberedMs));
+  const measurement: Measurement = {
+    heapMb,
+    bytes: Object.fromEntries(new HeapCensus(heap).bytes()),
+    collections: Object.fromEntries(census.collectionSizes()),
+    classes: Object.fromEntries(census.classCounts()),
+    stale: staleHolders(census, gone.goneBefore(clock.now() - rememberedMs)),
+  };
+  writeFileSync(join(folder, name), JSON.stringify(measurement));
+}
+
+function measured(folder: string, name: string): Measurement {
+  return JSON.parse(readFileSync(join(folder, name), "utf8")) as Measurement;
 }
 
 function growth(before: Measurement, last: Measurement): readonly string[] {
   const complaints: string[] = [];
   const times = last.heapMb / before.heapMb;
   write(`heap: ${before.heapMb.toFixed(1)} MB, then ${last.heapMb.toFixed(1)} MB: ${times.toFixed(3)} times`);
+  nameWhatGrew(before, last);
   if (times > mostGrowth) complaints.push(`the heap grew ${times.toFixed(3)} times`);
-  const compare = (what: string, old: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>) => {
-    for (const [name, size] of now) {
-      const was = old.get(name) ?? 0;
+  const compare = (what: string, old: Measurement["classes"], now: Measurement["classes"]) => {
+    for (const [name, size] of Object.entries(now)) {
+      const was = old[name] ?? 0;
       if (size > was * collectionGrowth.times + collectionGrowth.references)
         complaints.push(`${what} ${name} grew: ${was}, then ${size}`);
     }
@@ -93,4 +108,12 @@ function growth(before: Measurement, last: Measurement): readonly string[] {
   compare("collection", before.collections, last.collections);
   compare("class", before.classes, last.classes);
   return complaints;
+}
+
+function nameWhatGrew(before: Measurement, last: Measurement): void {
+  const grown = Object.entries(last.bytes)
+    .map(([holder, bytes]) => ({ holder, bytes, by: bytes - (before.bytes[holder] ?? 0) }))
+    .sort((one, other) => other.by - one.by);
+  for (const { holder, bytes, by } of grown.slice(0, mostNamed))
+    write(`  ${(by / 1e6).toFixed(2)} MB more, now ${(bytes / 1e6).toFixed(2)} MB: ${holder}`);
 }

@@ -3,23 +3,19 @@ import { engine, type HeapCensus } from "./heap-census.ts";
 /** A holder may keep the last few it had to do with: the last answer, the list before the last change. */
 const fewStale = 50;
 
-/** What a heap has on one day. A class, so that a later measurement can leave it out. */
-export class Measurement {
+/** What a heap has on one day. It is kept in a file, as it would count itself otherwise. */
+export interface Measurement {
   readonly heapMb: number;
-  readonly collections: ReadonlyMap<string, number>;
-  readonly classes: ReadonlyMap<string, number>;
+  /** Of everything, by who holds it. */
+  readonly bytes: Readonly<Record<string, number>>;
+  /** Of what is not bounded otherwise. */
+  readonly collections: Readonly<Record<string, number>>;
+  readonly classes: Readonly<Record<string, number>>;
   readonly stale: readonly string[];
-
-  constructor(heapMb: number, census: HeapCensus, gone: ReadonlySet<string>) {
-    this.heapMb = heapMb;
-    this.collections = census.collectionSizes();
-    this.classes = census.classCounts();
-    this.stale = staleHolders(census, gone);
-  }
 }
 
 /** Who still has a uid or a name of an object that is gone. */
-function staleHolders(census: HeapCensus, gone: ReadonlySet<string>): readonly string[] {
+export function staleHolders(census: HeapCensus, gone: ReadonlySet<string>): readonly string[] {
   const holders = new Map<string, { count: number; example: string }>();
   census.forEachString((text, node) => {
     const example = text.split(/[^a-z0-9.-]+/).find((word) => gone.has(word));

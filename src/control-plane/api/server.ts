@@ -78,6 +78,7 @@ export class ApiServer {
     this.#store = new ObjectStore({
       journal: options.journal,
       windowSize: options.watchWindow,
+      clock,
       historyMemory: options.historyMemory,
       maxMemory: options.maxMemory,
       indexes: { pods: podsByNode },

@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
+import type { Clock } from "../../util/clock.ts";
 
 /** One committed write. */
 export interface StoreChange {
@@ -67,25 +68,43 @@ interface HistoryEntry {
   readonly log: ChangeLog;
   readonly revision: number;
   readonly memory: number;
+  readonly atMs: number;
 }
 
-/** How much memory the change logs of all collections take together; the oldest changes go first. (05:CP-S3) */
+export interface ChangeHistoryOptions {
+  readonly maxMemory: number;
+  /** Tells how old changes are; without it they are kept whatever their age. */
+  readonly clock?: Clock | undefined;
+}
+
+/** Real servers compact etcd every five minutes; longer here, as in an accelerated sandbox clients seem slow. */
+const maxAgeMs = 30 * 60_000;
+
+/**
+ * How old the changes of all collections may be, and how much memory they may take together; the oldest go first.
+ * (05:CP-S3)
+ */
 export class ChangeHistory {
   readonly #maxMemory: number;
+  readonly #clock: Clock | undefined;
   /** In order of revision; entries whose log has forgotten them already are removed now and then. */
   #entries: HistoryEntry[] = [];
   #kept = 0;
   #memory = 0;
 
-  constructor(maxMemory: number) {
+  constructor({ maxMemory, clock }: ChangeHistoryOptions) {
     this.#maxMemory = maxMemory;
+    this.#clock = clock;
   }
 
   add(log: ChangeLog, { revision, memory }: StoreChange): void {
-    this.#entries.push({ log, revision, memory });
+    const now = this.#clock?.now() ?? 0;
+    this.#entries.push({ log, revision, memory, atMs: now });
     this.#kept += 1;
     this.#memory += memory;
-    if (this.#memory > this.#maxMemory) this.#forgetOldest();
+    if (this.#memory > this.#maxMemory) this.#forgetQuarter();
+    // All of an interval at once, because a log copies what it keeps.
+    if (now - (this.#entries[0]?.atMs ?? now) > 2 * maxAgeMs) this.#forgetWhile(({ atMs }) => now - atMs > maxAgeMs);
     if (this.#entries.length > 2 * this.#kept + 1000) this.#removeForgotten();
   }
 
@@ -95,14 +114,22 @@ export class ChangeHistory {
     this.#memory -= memory;
   }
 
-  /** A quarter at once, because a log copies what it keeps. The latest change always stays. */
-  #forgetOldest(): void {
+  /** A quarter at once, because a log copies what it keeps. */
+  #forgetQuarter(): void {
     this.#removeForgotten();
-    const forgottenTo = new Map<ChangeLog, number>();
     let memory = this.#memory;
-    for (const entry of this.#entries.slice(0, -1)) {
-      if (memory <= this.#maxMemory * 0.75) break;
+    this.#forgetWhile((entry) => {
+      if (memory <= this.#maxMemory * 0.75) return false;
       memory -= entry.memory;
+      return true;
+    });
+  }
+
+  /** Forgets from the oldest on. The latest change always stays. */
+  #forgetWhile(isTooMuch: (entry: HistoryEntry) => boolean): void {
+    const forgottenTo = new Map<ChangeLog, number>();
+    for (const entry of this.#entries.slice(0, -1)) {
+      if (!isTooMuch(entry)) break;
       forgottenTo.set(entry.log, entry.revision);
     }
     for (const [log, revision] of forgottenTo) log.forgetTo(revision);

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../test/runs.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { VirtualClock } from "../../util/virtual-clock.ts";
 import type { ObjectDraft } from "../kinds/object-draft.ts";
 import type { StoreChange } from "./change-log.ts";
 import { ObjectStore } from "./object-store.ts";
@@ -97,6 +98,20 @@ describe("ObjectStore (05 §3)", () => {
       expect(kept.map(({ revision }) => revision)).toEqual(kept.map((_, i) => (kept[0]?.revision ?? 0) + i * 2));
       expect(kept.length).toBeGreaterThanOrEqual(24);
     }
+  });
+
+  it("05:CP-S3 forgets changes that are older than an hour, as a real server does earlier", async () => {
+    const clock = new VirtualClock();
+    const store = new ObjectStore({ clock });
+    store.put("nodes", "rare", draft(""));
+    for (let minute = 0; minute <= 180; minute++) {
+      await clock.advance(60_000);
+      store.put("pods", `p${minute}`, draft(""));
+    }
+    expect(store.collection("nodes").log.since(0)).toBeUndefined();
+    expect(store.collection("nodes").log.since(1)).toEqual([]); // whoever has seen the last one has missed nothing
+    expect(store.collection("pods").log.since(store.revision - 61)).toBeUndefined();
+    expect(store.collection("pods").log.since(store.revision - 30)).toHaveLength(30);
   });
 
   it("05:CP-S3 one change larger than the bound is kept until the next", () => {

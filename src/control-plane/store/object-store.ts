@@ -1,5 +1,6 @@
 import type { KubeObject } from "../../api/object.ts";
 import { KubeError } from "../../kube/kube-error.ts";
+import type { Clock } from "../../util/clock.ts";
 import { deepFreeze } from "../../util/freeze.ts";
 import type { ObjectDraft } from "../kinds/object-draft.ts";
 import { ChangeHistory, type StoreChange } from "./change-log.ts";
@@ -13,6 +14,8 @@ export interface ObjectStoreOptions {
   readonly windowSize?: number | undefined;
   /** About how many bytes of memory the changes of all kinds may take. */
   readonly historyMemory?: number | undefined;
+  /** With a clock, old changes are forgotten as a real server does. */
+  readonly clock?: Clock | undefined;
   /** About how many bytes of memory all objects may take. */
   readonly maxMemory?: number | undefined;
   /** Indexes by storage name. */
@@ -24,7 +27,7 @@ export interface ObjectStoreOptions {
 export type StoreListener = (change: StoreChange) => void;
 
 const defaultWindow = 4096;
-const defaultHistoryMemory = 64 * 1024 * 1024;
+const defaultHistoryMemory = 32 * 1024 * 1024;
 /** Enough for some forty thousand pods; with what a full store makes garbage of, the process stays below a gigabyte. */
 const defaultMaxMemory = 192 * 1024 * 1024;
 /** More than can be in flight: after a crash no resourceVersion may be used twice. */
@@ -52,7 +55,10 @@ export class ObjectStore {
   constructor(options: ObjectStoreOptions = {}) {
     this.#journal = options.journal;
     this.#windowSize = options.windowSize ?? defaultWindow;
-    this.#history = new ChangeHistory(options.historyMemory ?? defaultHistoryMemory);
+    this.#history = new ChangeHistory({
+      maxMemory: options.historyMemory ?? defaultHistoryMemory,
+      clock: options.clock,
+    });
     this.maxMemory = options.maxMemory ?? defaultMaxMemory;
     this.#indexes = options.indexes ?? {};
     this.#onRolledBack = options.onRolledBack;
