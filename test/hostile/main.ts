@@ -28,6 +28,7 @@ const { values } = parseArgs({
   },
 });
 const token = "hostile";
+const tellEvery = 5_000;
 const noMemory: NodeJS.MemoryUsage = { rss: 0, heapTotal: 0, heapUsed: 0, external: 0, arrayBuffers: 0 };
 
 if (values.role === "server") await serve();
@@ -118,6 +119,7 @@ async function attack(target: Target, isOver: () => boolean): Promise<ReadonlyMa
       const hostile = hostileRequest(random);
       const key = `${hostile.what} ${await client.send(hostile)}`;
       statuses.set(key, (statuses.get(key) ?? 0) + 1);
+      if (left > 0 && left % tellEvery === 0) process.stderr.write(`${left} left\n`);
     }
   };
   await Promise.all(Array.from({ length: connections }, sender));

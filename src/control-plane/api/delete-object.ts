@@ -1,6 +1,7 @@
+import { isSameJson } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
-import { draftOf, type ObjectDraft } from "../kinds/object-draft.ts";
+import { metadataDraftOf, type ObjectDraft } from "../kinds/object-draft.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import { numberAt, textAt } from "../object-fields.ts";
 import { badRequest } from "./api-errors.ts";
@@ -25,7 +26,7 @@ export function deleteObject(
   request: DeleteRequest,
 ): DeleteResult {
   assertDeletePreconditions(kind, old, request);
-  const draft = draftOf(old);
+  const draft = metadataDraftOf(old);
   markPropagation(draft, request);
   const now = server.clock.now();
   const isFirst = draft.metadata.deletionTimestamp === undefined;
@@ -36,13 +37,14 @@ export function deleteObject(
     draft.metadata.deletionGracePeriodSeconds = grace;
     if (isFirst && typeof draft.metadata.generation === "number") draft.metadata.generation++;
   }
-  if (kind.storage === "namespaces" && draft.status !== undefined) draft.status["phase"] = "Terminating";
+  if (kind.storage === "namespaces" && draft.status !== undefined)
+    draft.status = { ...draft.status, phase: "Terminating" };
   const key = storageKey(kind, { name: old.metadata.name ?? "", namespace: old.metadata.namespace });
   if (isReadyForRemoval(draft)) {
     if (request.dryRun === true) return { object: draft, isGone: true };
     return { object: server.store.remove(kind.storage, key) ?? old, isGone: true };
   }
-  const isUnchanged = !isFirst && JSON.stringify(draft.metadata) === JSON.stringify(old.metadata);
+  const isUnchanged = !isFirst && isSameJson(draft.metadata, old.metadata);
   if (isUnchanged) return { object: old, isGone: false };
   if (request.dryRun === true) return { object: draft, isGone: false };
   return { object: server.store.put(kind.storage, key, draft), isGone: false };

@@ -81,6 +81,30 @@ describe("ApiServer (05 §3)", () => {
     expect((await client.list(types.configMaps)).items.map(({ metadata }) => metadata.name)).toEqual(["c"]);
   });
 
+  it("05:CP-S3 gives other requests their turn while it deletes a large collection", async () => {
+    const { client, api: server } = apiWorld();
+    for (let i = 0; i < 250; i++) await client.create(types.configMaps, configMap(`m${i}`));
+    const left: number[] = [];
+    await server.deleteCollection(
+      server.kinds.get(types.configMaps),
+      { namespace: "default" },
+      { betweenBatches: async () => void left.push((await client.list(types.configMaps)).items.length) },
+    );
+    expect(left).toEqual([150, 50]);
+    expect((await client.list(types.configMaps)).items).toEqual([]);
+  });
+
+  it("05:CP-S3 copies nothing of a large object to mark it for deletion", async () => {
+    const { client } = apiWorld();
+    const metadata = { finalizers: ["example.com/wait"] };
+    const created = await client.create(types.configMaps, configMap("m", { text: "large" }, metadata));
+    const marked = await client.delete(types.configMaps, at("m"));
+    expect(marked?.metadata.deletionTimestamp).toBeDefined();
+    expect(marked).toHaveProperty("data");
+    expect(Reflect.get(marked ?? {}, "data")).toBe(Reflect.get(created, "data"));
+    expect(await client.delete(types.configMaps, at("m"))).toBe(marked); // a second time nothing changes
+  });
+
   it("warns of unknown and duplicate fields unless told to refuse or ignore them", async () => {
     const { api: server } = apiWorld();
     const kind = server.kinds.get(types.configMaps);

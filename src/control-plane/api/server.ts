@@ -52,9 +52,17 @@ export interface ApiServerOptions {
   readonly schemas?: ServerSchemas | undefined;
 }
 
+export interface DeleteCollectionRequest extends DeleteRequest {
+  /** Called now and then while many objects are deleted, so that other requests have their turn. */
+  readonly betweenBatches?: (() => Promise<void>) | undefined;
+}
+
 export interface ListResponse extends ListPage {
   readonly warnings: readonly string[];
 }
+
+/** How many objects are deleted before other requests have a turn. */
+const deletedAtOnce = 100;
 
 /** A Kubernetes API server without HTTP: requests in, objects and warnings out, refusals as `KubeError`s. (05) */
 export class ApiServer {
@@ -178,11 +186,16 @@ export class ApiServer {
   }
 
   /** Returns the deleted objects as they were. */
-  async deleteCollection(kind: ServedKind, selection: ListRequest, request: DeleteRequest = {}): Promise<ListResponse> {
+  async deleteCollection(
+    kind: ServedKind,
+    selection: ListRequest,
+    { betweenBatches, ...request }: DeleteCollectionRequest = {},
+  ): Promise<ListResponse> {
     assertVerb(kind, "deletecollection");
     const page = await this.list(kind, selection);
     const stored = this.#writer.storedKind(kind);
-    for (const { metadata } of page.items) {
+    for (const [index, { metadata }] of page.items.entries()) {
+      if (index > 0 && index % deletedAtOnce === 0) await betweenBatches?.();
       const key = storageKey(stored, { name: metadata.name ?? "", namespace: metadata.namespace });
       const old = this.#store.collection(stored.storage).get(key);
       if (old !== undefined) this.#customResources.delete(stored, old, request);

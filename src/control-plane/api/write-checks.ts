@@ -69,7 +69,8 @@ function assertUid(kind: ServedKind, { metadata }: KubeObject, uid: string): voi
 
 export function assertFinalizers(kind: ServedKind, draft: ObjectDraft, old: KubeObject): void {
   if (old.metadata.deletionTimestamp === undefined) return;
-  const added = (draft.metadata.finalizers ?? []).filter((one) => !(old.metadata.finalizers ?? []).includes(one));
+  const known = new Set(old.metadata.finalizers);
+  const added = (draft.metadata.finalizers ?? []).filter((one) => !known.has(one));
   if (added.length === 0) return;
   const because = `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`;
   throw invalidObject(kind, old.metadata.name ?? "", [forbiddenField(["metadata", "finalizers"], because)]);

@@ -55,7 +55,12 @@ export class RequestBodies {
 
   /** Large bodies are taken one at a time, each in a turn of the event loop of its own: others wait for one at most. */
   #turnOfLarge(): Promise<void> {
-    this.#lastLarge = this.#lastLarge.then(() => new Promise((resolve) => setImmediate(resolve)));
+    this.#lastLarge = this.#lastLarge.then(nextTurn);
     return this.#lastLarge;
   }
+}
+
+/** Lets the event loop do what else is waiting. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

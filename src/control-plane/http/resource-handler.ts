@@ -13,7 +13,7 @@ import { streamLog } from "./log-stream.ts";
 import { parseMediaType } from "./media-type.ts";
 import { booleanParameter, deleteOptions, listRequest, watchRequest, writeOptions } from "./query.ts";
 import { type HttpReply, jsonPartsReply, jsonReply, sendReply } from "./reply.ts";
-import type { RequestBodies } from "./request-bodies.ts";
+import { nextTurn, type RequestBodies } from "./request-bodies.ts";
 import {
   acceptedFormat,
   encodeList,
@@ -261,7 +261,8 @@ async function removeAll(call: ResourceRequest): Promise<HttpReply> {
   const { api, kind, query, route } = call;
   const { value } = await bodyOf(call);
   const selected = listRequest(query, route.namespace);
-  const { items, warnings, ...metadata } = await api.deleteCollection(kind, selected, deleteOptions(query, value));
+  const options = { ...deleteOptions(query, value), betweenBatches: nextTurn };
+  const { items, warnings, ...metadata } = await api.deleteCollection(kind, selected, options);
   return jsonPartsReply(encodeList(items, metadata, formatOf(call)), { warnings });
 }
 

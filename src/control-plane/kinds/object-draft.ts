@@ -50,3 +50,8 @@ export function setDefaults(parent: JsonObject, defaults: Readonly<JsonObject>):
 export function draftOf(object: KubeObject): ObjectDraft {
   return copyJson(object) as unknown as ObjectDraft;
 }
+
+/** A draft whose metadata can be changed field by field; everything else is shared with the object, however large. */
+export function metadataDraftOf(object: KubeObject): ObjectDraft {
+  return { ...object, metadata: { ...object.metadata } } as unknown as ObjectDraft;
+}
