@@ -2,31 +2,22 @@ import { isStatusConditionTrue } from "../../src/api/conditions/set-condition.ts
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
 import type { Node } from "../../src/api/kubernetes/cluster-objects.ts";
-import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import { annotations, groups, labels, taints } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
-import { compileSelector } from "../../src/core/label-selector.ts";
-import type { PodDisruptionBudget } from "../../src/core/pod-predicates.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { parseNillableDurationMs } from "../../src/util/duration.ts";
 import { Quantity } from "../../src/util/quantity.ts";
 import { storages } from "../world/stored-objects.ts";
+import { BudgetChecks, type StoredPod } from "./budget-checks.ts";
 import type { ClusterRecord } from "./cluster-record.ts";
 import { isManagedNode } from "./process-cloud.ts";
 
 export type Claim = KubeObject & NodeClaim;
 export type StoredNode = KubeObject & Node;
-export type StoredPod = KubeObject & Pod;
-export type Budget = KubeObject & PodDisruptionBudget & { readonly status?: BudgetStatus };
 
 interface Eviction {
   readonly deleteOptions?: { readonly preconditions?: { readonly uid?: string } };
-}
-
-interface BudgetStatus {
-  readonly desiredHealthy?: number;
-  readonly disruptionsAllowed?: number;
 }
 
 export interface CallChecksOptions {
@@ -42,6 +33,7 @@ const watchLagMs = 10_000;
 /** Checks every call of the operators as it arrives at the server. */
 export class CallChecks {
   readonly #options: CallChecksOptions;
+  readonly #budgets: BudgetChecks;
   /** Provider ids of instances the story disturbed: there is a reason to end them. */
   readonly #troubled = new Set<string>();
   /** Claims whose creator got no answer. */
@@ -55,6 +47,7 @@ export class CallChecks {
 
   constructor(options: CallChecksOptions) {
     this.#options = options;
+    this.#budgets = new BudgetChecks(options.record, (what) => this.#complain(what));
     const limitsOf = (pool: KubeObject | undefined) =>
       JSON.stringify((pool as NodePool | undefined)?.spec.limits ?? {});
     options.record.onPut((storage, object, old) => {
@@ -85,9 +78,9 @@ export class CallChecks {
       create: async (type, object, options) => {
         this.#wrote(type.kind);
         const evicted = options?.subresource === "eviction" ? this.#evicts(object) : undefined;
-        const checks = evicted === undefined ? [] : this.#budgetsOf(evicted);
+        const checkBudgets = evicted && this.#budgets.evicting(evicted);
         const made = await client.create(type, object, options);
-        for (const check of checks) check();
+        checkBudgets?.();
         if (type.kind === "NodeClaim") this.#makes(made as unknown as Claim);
         return made as never;
       },
@@ -234,22 +227,6 @@ export class CallChecks {
     return record.all<Claim>(storages.claims).find(({ status }) => status?.providerID === node.spec?.providerID);
   }
 
-  /** What to look at once the eviction has passed: as many healthy pods must be left as the budget asks for. */
-  #budgetsOf(pod: StoredPod): readonly (() => void)[] {
-    const { record } = this.#options;
-    if (!isHealthy(pod)) return [];
-    const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
-    return record
-      .all<Budget>(storages.budgets)
-      .filter((budget) => covers(budget, pod))
-      .map((budget) => () => {
-        const desired = budget.status?.desiredHealthy ?? 0;
-        const left = record.all<StoredPod>(storages.pods).filter((one) => covers(budget, one) && isHealthy(one)).length;
-        if (left < desired)
-          this.#complain(`evicted ${key}: budget ${budget.metadata.name} wants ${desired}, has ${left}`);
-      });
-  }
-
   #complain(what: string): void {
     this.#options.complain(what);
   }
@@ -262,16 +239,6 @@ function meant<T extends KubeObject>(found: T | undefined, uid: string | undefin
 
 export function isForeign(claim: Claim | undefined): boolean {
   return claim !== undefined && claim.spec.nodeClassRef.group !== groups.kwok;
-}
-
-export function covers(budget: Budget, { metadata }: StoredPod): boolean {
-  if (budget.metadata.namespace !== metadata.namespace) return false;
-  return compileSelector(budget.spec?.selector).matches(metadata.labels);
-}
-
-function isHealthy({ metadata, status }: StoredPod): boolean {
-  if (metadata.deletionTimestamp !== undefined) return false;
-  return status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
 }
 
 function amountOf({ status }: Claim, resource: string): number {

@@ -8,7 +8,8 @@ import { type DisruptionReason, disruptionReasons } from "../../src/api/vocabula
 import { drainCost, nodeDisruptionCost } from "../../src/core/disruption/costs.ts";
 import { isReschedulable } from "../../src/core/pod-predicates.ts";
 import { storages } from "../world/stored-objects.ts";
-import type { CallChecksOptions, Claim, StoredNode, StoredPod } from "./call-checks.ts";
+import type { StoredPod } from "./budget-checks.ts";
+import type { CallChecksOptions, Claim, StoredNode } from "./call-checks.ts";
 
 type StoredPool = KubeObject & NodePool;
 

@@ -16,7 +16,8 @@ import { solve } from "../../src/core/scheduling/solve.ts";
 import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { scenarioOf } from "../../src/state/scenario.ts";
 import { storages } from "../world/stored-objects.ts";
-import { type Budget, type Claim, covers, isForeign, type StoredNode, type StoredPod } from "./call-checks.ts";
+import { type Budget, covers, type StoredPod } from "./budget-checks.ts";
+import { type Claim, isForeign, type StoredNode } from "./call-checks.ts";
 import type { ClusterRecord } from "./cluster-record.ts";
 import { isManagedNode } from "./process-cloud.ts";
 
