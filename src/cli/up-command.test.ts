@@ -2,21 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Command } from "commander";
 import { afterAll, expect, it } from "vitest";
-import { type FakeIo, fakeIo } from "../../test/conversion/fake-io.ts";
-import { upCommand } from "./up-command.ts";
+import { runUp } from "../../test/cli/run-up.ts";
+import { fakeIo } from "../../test/conversion/fake-io.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "karpenter-up-"));
 const env = { XDG_STATE_HOME: folder };
 const kubeconfig = join(folder, "karpenter-ts", "kubeconfig");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Runs the command; `meanwhile` happens between its start and its end. */
-async function up(io: FakeIo, args: readonly string[], meanwhile: () => Promise<void> = async () => {}): Promise<void> {
-  const command = new Command("karpenter").addCommand(upCommand(io, { untilStopped: meanwhile, version: "0.0.0" }));
-  await command.parseAsync(["up", ...args], { from: "user" });
-}
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 50_000;
@@ -44,7 +37,7 @@ async function names(path: string): Promise<readonly string[]> {
 
 it("05:CP-S2 starts, writes a kubeconfig for its owner alone, says what to try, and stops", async () => {
   const io = fakeIo({ env });
-  await up(io, ["--plain-http", "--nodes", "2"], async () => {
+  await runUp(io, ["--plain-http", "--nodes", "2"], async () => {
     expect(io.out()).toContain("The sandbox is ready at http://127.0.0.1:");
     expect(io.out()).toContain("kubectl apply -f examples/quick-start.yaml");
     expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
@@ -60,15 +53,15 @@ it("05:CP-S2 starts, writes a kubeconfig for its owner alone, says what to try, 
 
 it("05:CP-S2 a second sandbox has a kubeconfig of its own; one that was asked for is refused while it is in use", async () => {
   const [first, second, third] = [fakeIo({ env }), fakeIo({ env }), fakeIo({ env })];
-  await up(first, ["--plain-http", "--no-controller"], async () => {
+  await runUp(first, ["--plain-http", "--no-controller"], async () => {
     const before = readFileSync(kubeconfig, "utf8");
-    await up(second, ["--plain-http", "--no-controller"], async () => {
+    await runUp(second, ["--plain-http", "--no-controller"], async () => {
       expect(readFileSync(kubeconfig, "utf8")).toBe(before);
       expect(second.out()).toContain(`export KUBECONFIG=${kubeconfig}-2\n`);
       expect(second.out()).toContain(`Another sandbox runs (process ${process.pid}) and keeps ${kubeconfig};`);
       expect(readFileSync(`${kubeconfig}-2`, "utf8")).not.toBe(before);
     });
-    await up(third, ["--plain-http", "--no-controller", "--kubeconfig", kubeconfig]);
+    await runUp(third, ["--plain-http", "--no-controller", "--kubeconfig", kubeconfig]);
     expect(third.err()).toBe(
       `error: ${kubeconfig} belongs to the sandbox of process ${process.pid}, which still runs; ` +
         "stop that one with Ctrl-C, or name another file with --kubeconfig\n",
@@ -76,14 +69,14 @@ it("05:CP-S2 a second sandbox has a kubeconfig of its own; one that was asked fo
     expect(third.code()).toBe(1);
     expect(readFileSync(kubeconfig, "utf8")).toBe(before);
   });
-  await up(fakeIo({ env }), ["--plain-http", "--no-controller", "--kubeconfig", kubeconfig], async () => {
+  await runUp(fakeIo({ env }), ["--plain-http", "--no-controller", "--kubeconfig", kubeconfig], async () => {
     expect((await ask("/readyz")).status).toBe(200);
   });
 });
 
 it("05 §5 --nodes are in the region of the simulated cloud, and the controller's Deployment has its pod", async () => {
   const io = fakeIo({ env });
-  await up(io, ["--plain-http", "--nodes", "2", "--region", "us-east-1"], async () => {
+  await runUp(io, ["--plain-http", "--nodes", "2", "--region", "us-east-1"], async () => {
     const { items } = (await (await ask("/api/v1/nodes")).json()) as { items: { metadata: { labels: object } }[] };
     const zones = items.map(({ metadata }) =>
       Object.values(metadata.labels).filter((one) => /^us-east-1[a-f]?$/.test(one)),
@@ -104,15 +97,15 @@ it("05 §5 --nodes are in the region of the simulated cloud, and the controller'
 });
 
 it("05 §5 the controller is in kube-system if asked for, and moves there from an earlier run's namespace", async () => {
-  const data = ["--plain-http", "--data-dir", join(folder, "moved")];
+  const data = ["--plain-http", "--speed", "60", "--data-dir", join(folder, "moved")];
   const pods = (namespace: string) =>
     names(`/api/v1/namespaces/${namespace}/pods?labelSelector=app.kubernetes.io/name=karpenter`);
-  await up(fakeIo({ env }), data, async () => {
+  await runUp(fakeIo({ env }), data, async () => {
     await until(async () => (await names("/apis/apps/v1/namespaces/karpenter/replicasets")).length === 1);
     expect(await pods("karpenter")).toEqual(["karpenter-0"]);
   });
-  const io = fakeIo({ env });
-  await up(io, [...data, "--controller-namespace", "kube-system"], async () => {
+  const io = fakeIo({ env, files: { "quick.yaml": readFileSync("examples/quick-start.yaml", "utf8") } });
+  await runUp(io, [...data, "--controller-namespace", "kube-system", "-f", "quick.yaml"], async () => {
     expect(io.out()).toContain("kubectl logs -n kube-system deploy/karpenter -f");
     expect(await names("/apis/apps/v1/namespaces/kube-system/deployments")).toEqual(["karpenter"]);
     expect(await pods("kube-system")).toEqual(["karpenter-0"]);
@@ -126,7 +119,7 @@ it("05 §5 the controller is in kube-system if asked for, and moves there from a
 it("05 §5 a start, work and a clean stop log no error", async () => {
   const io = fakeIo({ env, files: { "quick.yaml": readFileSync("examples/quick-start.yaml", "utf8") } });
   let log = "";
-  await up(io, ["--plain-http", "--speed", "60", "-f", "quick.yaml"], async () => {
+  await runUp(io, ["--plain-http", "--speed", "60", "-f", "quick.yaml"], async () => {
     await until(async () => io.out().includes("ready: quick-start"));
     log = await (await ask("/api/v1/namespaces/karpenter/pods/karpenter-0/log")).text();
   });
@@ -138,7 +131,7 @@ it("05 §5 a start, work and a clean stop log no error", async () => {
 
 it("05 §5 --no-controller starts only the control plane", async () => {
   const io = fakeIo({ env });
-  await up(io, ["--plain-http", "--no-controller", "--nodes", "2"], async () => {
+  await runUp(io, ["--plain-http", "--no-controller", "--nodes", "2"], async () => {
     expect(io.out()).toContain("The control plane is ready at http://127.0.0.1:");
     expect(await names("/api/v1/nodes")).toEqual(["node-1", "node-2"]);
     expect(await names("/api/v1/namespaces/karpenter/pods")).toEqual([]);
@@ -150,7 +143,7 @@ it("05 §5 --no-controller starts only the control plane", async () => {
 it("05 §5 --region is the simulated region of EC2NodeClasses", async () => {
   const files = { "class.yaml": readFileSync("examples/aws.yaml", "utf8") };
   const io = fakeIo({ env, files });
-  await up(io, ["--plain-http", "--region", "us-east-1", "--speed", "60", "-f", "class.yaml"], async () => {
+  await runUp(io, ["--plain-http", "--region", "us-east-1", "--speed", "60", "-f", "class.yaml"], async () => {
     await until(async () => io.out().includes("launched"));
   });
   expect(io.out()).toMatch(/launched \w+\.\w+, \S+, in us-east-1[a-f] at \$/);
@@ -158,7 +151,7 @@ it("05 §5 --region is the simulated region of EC2NodeClasses", async () => {
 
 it("05 §5 --demo plays by itself and leaves a running cluster", async () => {
   const io = fakeIo({ env });
-  await up(io, ["--plain-http", "--demo", "--speed", "30"], async () => {
+  await runUp(io, ["--plain-http", "--demo", "--speed", "30"], async () => {
     await until(async () => io.out().includes("Demo finished."));
     expect(await names("/api/v1/nodes")).toEqual(["control-plane"]);
     expect(await names("/apis/karpenter.sh/v1/nodeclaims")).toEqual([]);
@@ -190,17 +183,17 @@ it("05 §5 --demo plays by itself and leaves a running cluster", async () => {
 
 it("05 §5 --demo can be stopped in the middle", async () => {
   const io = fakeIo({ env });
-  await up(io, ["--plain-http", "--demo", "--speed", "20"], () => until(async () => io.out().includes("launched")));
+  await runUp(io, ["--plain-http", "--demo", "--speed", "20"], () => until(async () => io.out().includes("launched")));
   expect(io.out()).not.toContain("Demo finished.");
   expect([io.err(), io.code()]).toEqual(["", undefined]);
 });
 
 it("05:CP-S1 serves TLS with a certificate it keeps", async () => {
-  await up(fakeIo({ env }), []);
+  await runUp(fakeIo({ env }), []);
   const path = join(folder, "karpenter-ts", "certificate.json");
   const first = readFileSync(path, "utf8");
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  await up(fakeIo({ env }), []);
+  await runUp(fakeIo({ env }), []);
   expect(readFileSync(path, "utf8")).toBe(first);
   expect(readFileSync(kubeconfig, "utf8")).toContain("certificate-authority-data");
 });
@@ -227,7 +220,7 @@ kind: Namespace
 metadata: {name: later}
 `;
   const io = fakeIo({ env, files: { "all.yaml": manifest } });
-  await up(io, ["--plain-http", "-f", "all.yaml"], async () => {
+  await runUp(io, ["--plain-http", "-f", "all.yaml"], async () => {
     const pool = (await (await ask("/apis/karpenter.sh/v1/nodepools/elder")).json()) as Record<string, unknown>;
     expect(pool).toMatchObject({ spec: { disruption: { consolidationPolicy: "WhenEmptyOrUnderutilized" } } });
     expect((await ask("/api/v1/namespaces/later/configmaps/settings")).status).toBe(200);
@@ -238,13 +231,13 @@ metadata: {name: later}
 
 it("05 §5 refuses manifests it cannot take, by name and reason", async () => {
   const broken = fakeIo({ env, files: { "bad.yaml": "kind: [" } });
-  await up(broken, ["--plain-http", "-f", "bad.yaml"]);
+  await runUp(broken, ["--plain-http", "-f", "bad.yaml"]);
   expect(broken.code()).toBe(1);
   const unknown = fakeIo({
     env,
     files: { "odd.yaml": "apiVersion: example.com/v1\nkind: Odd\nmetadata: {name: x}\n" },
   });
-  await up(unknown, ["--plain-http", "-f", "odd.yaml"]);
+  await runUp(unknown, ["--plain-http", "-f", "odd.yaml"]);
   expect(unknown.code()).toBe(1);
   expect(unknown.err()).toContain('Odd x: no matches for kind "Odd" in version "example.com/v1"');
 });
@@ -254,18 +247,18 @@ it("05 §5 says so when it cannot listen", async () => {
   await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
   const { port } = taken.address() as { port: number };
   const io = fakeIo({ env });
-  await up(io, ["--plain-http", "--port", String(port)]);
+  await runUp(io, ["--plain-http", "--port", String(port)]);
   taken.close();
   expect(io.code()).toBe(1);
   expect(io.err()).toMatch(/cannot start the control plane: .*(EADDRINUSE|in use)/);
   const open = fakeIo({ env });
-  await up(open, ["--plain-http", "--listen", "0.0.0.0"]);
+  await runUp(open, ["--plain-http", "--listen", "0.0.0.0"]);
   expect(open.err()).toContain("allowed on loopback only");
 });
 
 it("05:CP-T2 lets time run faster", async () => {
   const path = join(folder, "fast");
-  await up(fakeIo({ env }), ["--plain-http", "--speed", "3600", "--kubeconfig", path], async () => {
+  await runUp(fakeIo({ env }), ["--plain-http", "--speed", "3600", "--kubeconfig", path], async () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     const created = await ask("/api/v1/namespaces/default", path);
     const { metadata } = (await created.json()) as { metadata: { creationTimestamp: string } };
@@ -289,6 +282,6 @@ it.each([
   [["--no-controller", "--region", "us-east-1"]],
 ])("05 §5 refuses %j as a wrong command line", async (args) => {
   const io = fakeIo({ env });
-  await expect(up(io, args)).rejects.toThrow();
+  await expect(runUp(io, args)).rejects.toThrow();
   expect(io.code()).toBe(2);
 });

@@ -1,9 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Command } from "commander";
 import { afterAll, expect, it } from "vitest";
-import { upCommand } from "../../../src/cli/up-command.ts";
+import { runUp } from "../../cli/run-up.ts";
 import { type FakeIo, fakeIo } from "../../conversion/fake-io.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "karpenter-data-"));
@@ -17,9 +16,8 @@ async function up(
   meanwhile: () => Promise<void> = async () => {},
 ): Promise<FakeIo> {
   const io = fakeIo({ env });
-  const command = new Command("karpenter").addCommand(upCommand(io, { untilStopped: meanwhile, version: "0.0.0" }));
   const usual = ["--plain-http", "--kubeconfig", kubeconfig, "--data-dir", join(folder, data)];
-  await command.parseAsync(["up", ...usual, ...args], { from: "user" });
+  await runUp(io, [...usual, ...args], meanwhile);
   return io;
 }
 
