@@ -55,7 +55,10 @@ async function main(): Promise<number> {
     if (day !== days) continue;
     await measure(world, folder, "last");
     const last = measured(folder, "last");
-    complaints.push(...last.stale, ...(baseline < days ? growth(measured(folder, "before"), last) : []));
+    complaints.push(
+      ...last.stale,
+      ...(baseline >= 1 && baseline < days ? growth(measured(folder, "before"), last) : []),
+    );
   }
   complaints.push(...world.failures);
   await world.stop();

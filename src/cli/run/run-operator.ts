@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { collectDefaultMetrics } from "prom-client";
 import { accessFailure } from "../../kube/access-failure.ts";
 import type { KubeClient } from "../../kube/client.ts";
@@ -208,12 +209,6 @@ function createClients(
 
 /** A renewal that takes longer is retried. */
 const leaseTimeoutMs = 5_000;
-
-function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}
 
 async function readFileIfExists(path: string): Promise<string | undefined> {
   try {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { apiError, badRequest } from "../api/api-errors.ts";
 import { maxRequestBytes } from "../api/object-limits.ts";
 
@@ -55,12 +56,7 @@ export class RequestBodies {
 
   /** Large bodies are taken one at a time, each in a turn of the event loop of its own: others wait for one at most. */
   #turnOfLarge(): Promise<void> {
-    this.#lastLarge = this.#lastLarge.then(nextTurn);
+    this.#lastLarge = this.#lastLarge.then(() => yieldToEventLoop());
     return this.#lastLarge;
   }
-}
-
-/** Lets the event loop do what else is waiting. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import { type ObjectKey, type Patch, patchMediaTypes } from "../../kube/client.ts";
 import type { KubeError } from "../../kube/kube-error.ts";
@@ -13,7 +14,7 @@ import { streamLog } from "./log-stream.ts";
 import { parseMediaType } from "./media-type.ts";
 import { booleanParameter, deleteOptions, listRequest, watchRequest, writeOptions } from "./query.ts";
 import { type HttpReply, jsonPartsReply, jsonReply, sendReply } from "./reply.ts";
-import { nextTurn, type RequestBodies } from "./request-bodies.ts";
+import type { RequestBodies } from "./request-bodies.ts";
 import {
   acceptedFormat,
   encodeList,
@@ -261,7 +262,7 @@ async function removeAll(call: ResourceRequest): Promise<HttpReply> {
   const { api, kind, query, route } = call;
   const { value } = await bodyOf(call);
   const selected = listRequest(query, route.namespace);
-  const options = { ...deleteOptions(query, value), betweenBatches: nextTurn };
+  const options = { ...deleteOptions(query, value), betweenBatches: () => yieldToEventLoop() };
   const { items, warnings, ...metadata } = await api.deleteCollection(kind, selected, options);
   return jsonPartsReply(encodeList(items, metadata, formatOf(call)), { warnings });
 }

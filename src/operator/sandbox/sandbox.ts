@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { Node } from "../../api/kubernetes/cluster-objects.ts";
 import { simulationAnnotations } from "../../api/labels.ts";
@@ -220,8 +221,4 @@ async function storedNodesAndClaims(client: KubeClient) {
     client.list<KubeObject & NodeClaim>(karpenterTypes.NodeClaim),
   ]);
   return { nodes: nodes.items, claims: claims.items };
-}
-
-function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
