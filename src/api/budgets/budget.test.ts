@@ -6,7 +6,6 @@ import {
   availableDisruptions,
   type Budget,
   budgetActivity,
-  isBudgetActive,
   unlimitedDisruptions,
 } from "./budget.ts";
 
@@ -156,11 +155,6 @@ describe("activity", () => {
     expect(budgetActivity({ schedule: "@daily" }, noon).kind).toBe("error");
     expect(budgetActivity({ duration: "1h" }, noon).kind).toBe("error");
     expect(budgetActivity({ schedule: "@daily", duration: "soon" }, noon).kind).toBe("error");
-  });
-
-  it("03:D-23 what cannot be evaluated counts as active", () => {
-    expect(isBudgetActive({ schedule: "nonsense", duration: "1h" }, noon)).toBe(true);
-    expect(isBudgetActive({ nodes: "1", ...inactiveNow }, noon)).toBe(false);
   });
 
   it("03:D-25 agrees with asking minute by minute", () => {

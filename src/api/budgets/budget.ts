@@ -86,11 +86,6 @@ function durationText(written: string): string {
   return `a duration such as 8h or 1h30m${hours === undefined ? "" : `; for ${written} write ${hours}`}`;
 }
 
-/** A budget that cannot be evaluated counts as active, because it blocks disruption. */
-export function isBudgetActive(budget: Budget, nowMs: number): boolean {
-  return budgetActivity(budget, nowMs).kind !== "inactive";
-}
-
 /** Whether a budget limits disruption for the reason. (03:D-21) */
 export function budgetAppliesTo({ reasons }: Budget, reason: DisruptionReason): boolean {
   return reasons === undefined || reasons.includes(reason);

@@ -15,9 +15,7 @@ import {
   isStatusConditionTrue,
   refreshCondition,
   setCondition,
-  setConditionFalse,
   setConditionTrue,
-  setConditionUnknown,
   withConditions,
 } from "./set-condition.ts";
 
@@ -85,22 +83,12 @@ describe("condition engine", () => {
     });
   });
 
-  it("01 §2.1 Unknown without a reason awaits reconciliation; with one it keeps it", () => {
-    const type = "NodeRegistrationHealthy";
-    const plain = setConditionUnknown(pool(), { set, type, nowMs: at(0) }).find((one) => one.type === type);
-    expect(plain?.reason).toBe("AwaitingReconciliation");
-    const said = setConditionUnknown(pool(), { set, type, reason: "Because", nowMs: at(0) }).find(
-      (one) => one.type === type,
-    );
-    expect(said).toMatchObject({ reason: "Because", message: "" });
-  });
-
   it("01 §2.1 the transition time moves only when the status does; the generation always", () => {
     const first = applied(pool(), (object) =>
-      setConditionFalse(object, { set, type: "NodeClassReady", reason: "A", message: "a", nowMs: at(1) }),
+      setCondition(object, { set, type: "NodeClassReady", status: "False", reason: "A", message: "a", nowMs: at(1) }),
     );
     const second = applied({ ...first, metadata: { ...first.metadata, generation: 2 } }, (object) =>
-      setConditionFalse(object, { set, type: "NodeClassReady", reason: "B", message: "b", nowMs: at(9) }),
+      setCondition(object, { set, type: "NodeClassReady", status: "False", reason: "B", message: "b", nowMs: at(9) }),
     );
     expect(getCondition(second, "NodeClassReady")).toMatchObject({
       reason: "B",
@@ -140,8 +128,17 @@ describe("condition engine", () => {
   it("01 §2.1 one False dependent makes Ready False, offenders listed latest first", () => {
     const object = applied(
       pool(),
-      (one) => setConditionFalse(one, { set, type: "ValidationSucceeded", reason: "Bad", message: "no", nowMs: at(3) }),
-      (one) => setConditionUnknown(one, { set, type: "NodeClassReady", nowMs: at(3) }),
+      (one) =>
+        setCondition(one, {
+          set,
+          type: "ValidationSucceeded",
+          status: "False",
+          reason: "Bad",
+          message: "no",
+          nowMs: at(3),
+        }),
+      (one) =>
+        setCondition(one, { set, type: "NodeClassReady", status: "Unknown", reason: "Why", message: "", nowMs: at(3) }),
     );
     expect(getCondition(object, "Ready")).toMatchObject({
       status: "False",
@@ -149,7 +146,7 @@ describe("condition engine", () => {
       message: "ValidationSucceeded=False, NodeClassReady=Unknown",
     });
     const later = applied(object, (one) =>
-      setConditionFalse(one, { set, type: "NodeClassReady", reason: "Bad", message: "", nowMs: at(8) }),
+      setCondition(one, { set, type: "NodeClassReady", status: "False", reason: "Bad", message: "", nowMs: at(8) }),
     );
     expect(getCondition(later, "Ready")?.message).toBe("NodeClassReady=False, ValidationSucceeded=False");
   });
@@ -168,7 +165,7 @@ describe("condition engine", () => {
 
   it("01 §2.1 a stale False does not make Ready False either", () => {
     const bad = applied(pool(), (one) =>
-      setConditionFalse(one, { set, type: "NodeClassReady", reason: "Bad", message: "", nowMs: at(1) }),
+      setCondition(one, { set, type: "NodeClassReady", status: "False", reason: "Bad", message: "", nowMs: at(1) }),
     );
     const edited = applied({ ...bad, metadata: { ...bad.metadata, generation: 2 } }, valid(at(2)));
     expect(getCondition(edited, "Ready")).toMatchObject({ status: "Unknown", message: "NodeClassReady=False" });
@@ -198,7 +195,7 @@ describe("condition engine", () => {
     const ready = applied(pool(), valid(at(1)), classReady(at(2)));
     const type = "NodeRegistrationHealthy";
     const unhealthy = applied(ready, (one) =>
-      setConditionFalse(one, { set, type, reason: "RegistrationFailed", message: "", nowMs: at(9) }),
+      setCondition(one, { set, type, status: "False", reason: "RegistrationFailed", message: "", nowMs: at(9) }),
     );
     expect(getCondition(unhealthy, type)?.lastTransitionTime).toBe(stamp(9));
     expect(isStatusConditionTrue(unhealthy, "Ready")).toBe(true);
@@ -291,10 +288,12 @@ describe("every kind's conditions", () => {
       pool(),
     );
     expect(isStatusConditionTrue(ready, "Ready")).toBe(true);
-    const unknown = applied(ready, (now) => setConditionUnknown(now, { set: one, type, nowMs: at(2) }));
+    const unknown = applied(ready, (now) =>
+      setCondition(now, { set: one, type, status: "Unknown", reason: "Why", message: "", nowMs: at(2) }),
+    );
     expect(getCondition(unknown, "Ready")).toMatchObject({ status: "Unknown", message: `${type}=Unknown` });
     const failed = applied(ready, (now) =>
-      setConditionFalse(now, { set: one, type, reason: "No", message: "", nowMs: at(2) }),
+      setCondition(now, { set: one, type, status: "False", reason: "No", message: "", nowMs: at(2) }),
     );
     expect(getCondition(failed, "Ready")).toMatchObject({ status: "False", message: `${type}=False` });
   });
@@ -302,7 +301,7 @@ describe("every kind's conditions", () => {
   it.each(independents)("01 §2 %s carries %s beside Ready", (_kind, type, one) => {
     const before = initializeConditions(pool(), { set: one, nowMs: at(0) });
     const object = applied(pool(), (now) =>
-      setConditionFalse(now, { set: one, type, reason: "No", message: "", nowMs: at(2) }),
+      setCondition(now, { set: one, type, status: "False", reason: "No", message: "", nowMs: at(2) }),
     );
     expect(getCondition(object, "Ready")).toEqual(before.find((condition) => condition.type === "Ready"));
     expect(clearCondition(object, { conditionSet: one, type })).toEqual(before);

@@ -43,22 +43,6 @@ export function setConditionTrue<D extends string, I extends string>(
   });
 }
 
-export function setConditionFalse<D extends string, I extends string>(
-  object: Conditioned,
-  write: ConditionWrite<D, I> & { readonly reason: string; readonly message: string },
-) {
-  return setCondition(object, { ...write, status: "False" });
-}
-
-export function setConditionUnknown<D extends string, I extends string>(
-  object: Conditioned,
-  write: ConditionWrite<D, I> & ReasonAndMessage,
-) {
-  const { reason, message } =
-    write.reason === undefined ? awaitingReconciliation : { reason: write.reason, message: write.message ?? "" };
-  return setCondition(object, { ...write, status: "Unknown", reason, message });
-}
-
 /**
  * The object's conditions after one write, root recomputed. The very same list comes back when nothing changed, so that
  * a controller knows not to patch. (01 §2.1)
