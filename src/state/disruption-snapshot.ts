@@ -4,7 +4,7 @@ import type { LabelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { GroupKind } from "../api/validation/node-pool.ts";
-import type { DisruptionMode, DisruptionPool, DisruptionSnapshot, RecentMove } from "../core/disruption/snapshot.ts";
+import type { DisruptionPool, DisruptionSearch, DisruptionSnapshot, RecentMove } from "../core/disruption/snapshot.ts";
 import { type InstanceType, offeringPriceAt } from "../core/instance-type.ts";
 import { PdbIndex } from "../core/pdb-index.ts";
 import { compilePdb, type PodDisruptionBudget } from "../core/pod-predicates.ts";
@@ -39,7 +39,7 @@ export interface DisruptionSources {
   readonly seed: number;
   readonly allowsSpotToSpot: boolean;
   readonly allowsMultiReplacement?: boolean;
-  readonly mode: DisruptionMode;
+  readonly mode: DisruptionSearch;
 }
 
 /** What a disruption pass decides on: the cluster now, as one value. (docs/designs/disruption.md) */
@@ -66,8 +66,8 @@ export function disruptionSnapshotOf(cluster: Cluster, sources: DisruptionSource
     heldBackPools: heldBackPools ?? new Map(),
     recentMoves: recentMoves ?? [],
     workloads: workloads ?? [],
-    policy: { ...policy, reservedMode: "Fallback", packing: mode === "upstream" ? "plain" : policy.packing },
-    allowsMultiReplacement: allowsMultiReplacement && mode !== "upstream",
+    policy: { ...policy, reservedMode: "Fallback", packing: mode === "default" ? policy.packing : "plain" },
+    allowsMultiReplacement: allowsMultiReplacement && mode === "default",
     mode,
   };
 }

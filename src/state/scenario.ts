@@ -4,7 +4,7 @@ import type { NodeClassRef } from "../api/node-class-ref.ts";
 import type { KubeObject, ObjectMeta } from "../api/object.ts";
 import { type GroupKind, isManagedPool } from "../api/validation/node-pool.ts";
 import type { OfferChooser } from "../cloud/launchable-offerings.ts";
-import type { DisruptionMode, DisruptionSnapshot } from "../core/disruption/snapshot.ts";
+import type { DisruptionSearch, DisruptionSnapshot } from "../core/disruption/snapshot.ts";
 import type { InstanceType } from "../core/instance-type.ts";
 import { applyOverlays, type OverlayFault } from "../core/overlay.ts";
 import { ignoredPodText } from "../core/pod-validation.ts";
@@ -132,7 +132,7 @@ export interface DisruptionScenarioOptions extends ScenarioOptions {
   readonly nominated: readonly string[];
   readonly allowsSpotToSpot: boolean;
   readonly allowsMultiReplacement?: boolean;
-  readonly mode: DisruptionMode;
+  readonly mode: DisruptionSearch;
 }
 
 /** What a disruption pass would decide on, with these objects. */

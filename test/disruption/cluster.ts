@@ -6,7 +6,7 @@ import type { SearchPosition } from "../../src/core/disruption/method.ts";
 import type { DisruptionMethodName } from "../../src/core/disruption/methods.ts";
 import { plainSimulator } from "../../src/core/disruption/plain-simulator.ts";
 import { sharedSimulator } from "../../src/core/disruption/shared-simulator.ts";
-import type { DisruptionMode, DisruptionSnapshot } from "../../src/core/disruption/snapshot.ts";
+import type { DisruptionSearch, DisruptionSnapshot } from "../../src/core/disruption/snapshot.ts";
 import type { NodeVerdict } from "../../src/core/disruption/verdict.ts";
 import { withDisruptionConditions } from "../../src/core/scenario/complete-disruption-conditions.ts";
 import { completeObjects } from "../../src/core/scenario/complete-objects.ts";
@@ -167,7 +167,7 @@ export function pdb(
 export interface ClusterFacts {
   readonly types?: readonly InstanceTypeBuilder[];
   readonly nominated?: readonly string[];
-  readonly mode?: DisruptionMode;
+  readonly mode?: DisruptionSearch;
   readonly allowsSpotToSpot?: boolean;
   readonly allowsMultiReplacement?: boolean;
   readonly packing?: "plain" | "polished";

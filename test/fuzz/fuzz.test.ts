@@ -28,6 +28,10 @@ describe("the whole cluster in a bad world", () => {
     expect(await settled(isLongTier ? upTo40 : [39])).toEqual([]);
   });
 
+  it("03 §10.2-6 also where one command after the other leads to the cheaper cluster", async () => {
+    expect(await settled([764])).toEqual([]);
+  });
+
   it("05:CP-T3 the same seed gives the same log, byte for byte", async () => {
     const [one, two] = [await firstRun(), await runStory(drawStory(seed))];
     expect(one.fingerprint).toBe(two.fingerprint);

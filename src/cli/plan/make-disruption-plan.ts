@@ -1,10 +1,17 @@
+import type { KubeObject } from "../../api/object.ts";
 import { type NextCommands, nextCommands } from "../../core/disruption/next-commands.ts";
 import { type DisruptionProposal, proposeDisruption } from "../../core/disruption/propose.ts";
 import { sharedSimulator } from "../../core/disruption/shared-simulator.ts";
 import type { SearchBudget } from "../../core/disruption/simulator.ts";
-import type { DisruptionMode, DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
+import type { DisruptionMode, DisruptionSearch, DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
+import { cheaperSearch, mayBeCheaper } from "../../core/repack/cheaper-search.ts";
 import { withDisruptionConditions } from "../../core/scenario/complete-disruption-conditions.ts";
-import { disruptionScenarioInSteps } from "../../state/scenario.ts";
+import { DisruptionProjection } from "../../state/disruption-projection.ts";
+import {
+  type DisruptionScenarioOptions,
+  disruptionScenarioInSteps,
+  disruptionSourcesOf,
+} from "../../state/scenario.ts";
 import { runSteps, type Steps } from "../../util/steps.ts";
 import type { Io } from "../io.ts";
 import { type PlanOutcome, type PlanRequest, type PreparedPlan, preparePlan } from "./make-plan.ts";
@@ -53,19 +60,32 @@ export function* disruptionPlanInSteps(
   { mode, allowsSpotToSpot, allowsMultiReplacement = false, nominated }: DisruptionPlanChoices,
 ): Steps<DisruptionPlan> {
   const { nowMs } = options;
-  const snapshot = yield* disruptionScenarioInSteps(withDisruptionConditions(objects, { ...catalogue, nowMs }), {
-    ...options,
-    mode,
-    allowsSpotToSpot,
-    allowsMultiReplacement,
-    nominated,
-  });
+  const completed = withDisruptionConditions(objects, { ...catalogue, nowMs });
+  const scenario = { ...options, mode, allowsSpotToSpot, allowsMultiReplacement, nominated };
+  const snapshot = yield* disruptionScenarioInSteps(completed, scenario);
   const proposal = yield* proposeDisruption(snapshot, {
     simulatorFor: sharedSimulator,
     searchBudget: searchFor(searchMs),
     sweep: mode === "upstream" ? "first" : "all",
   });
-  return { snapshot, proposal, next: yield* nextCommands(snapshot, searchFor(searchMs)) };
+  return { snapshot, proposal, next: yield* commandsOfController(snapshot, completed, scenario) };
+}
+
+/** In a small cluster the controller first asks which search leads to the cheaper one. */
+function* commandsOfController(
+  snapshot: DisruptionSnapshot,
+  objects: readonly KubeObject[],
+  scenario: DisruptionScenarioOptions,
+): Steps<NextCommands | undefined> {
+  const openSearch = (): SearchBudget => searchFor(searchMs);
+  const next = yield* nextCommands(snapshot, openSearch());
+  if (next === undefined || !mayBeCheaper(next.method, snapshot)) return next;
+  const projectionOf = (mode: DisruptionSearch): DisruptionProjection => {
+    const { cluster, sources } = disruptionSourcesOf(objects, { ...scenario, mode });
+    return new DisruptionProjection(cluster, { ...sources, chooseOffers: scenario.chooseOffers });
+  };
+  const mode = yield* cheaperSearch({ projectionOf, openSearch });
+  return mode === "default" ? next : yield* nextCommands({ ...snapshot, mode }, openSearch());
 }
 
 export function searchFor(ms: number): SearchBudget {

@@ -7,6 +7,7 @@ import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import { validationDelayMs } from "../../core/disruption/validation.ts";
 import { VerdictMemory } from "../../core/disruption/verdict-memory.ts";
 import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
+import { canForesee, mayBeCheaper } from "../../core/repack/cheaper-search.ts";
 import type { Controller } from "../../kube/controller.ts";
 import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
@@ -16,8 +17,9 @@ import { deviceKinds } from "../device-views.ts";
 import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { runInSlices } from "../provisioning/run-in-slices.ts";
+import { chooseSearch } from "./choose-search.ts";
 import { recordCandidates } from "./disruption-events.ts";
-import { currentSnapshot, type DisruptionState } from "./disruption-state.ts";
+import { currentSnapshot, type DisruptionState, snapshotOptions } from "./disruption-state.ts";
 import { DriftBackOff } from "./drift-back-off.ts";
 import { explainNodeNow } from "./explain-node-now.ts";
 import { finishCommand } from "./finish-command.ts";
@@ -72,6 +74,7 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
           recentMoves,
           seed,
           lastVerdicts: new LastVerdicts(),
+          chosenSearch: undefined,
         };
       },
       subscribe: (_enqueue, context, state) => {
@@ -127,7 +130,8 @@ async function runPass(state: DisruptionState, context: KarpenterContext): Promi
   if (hasStarted) return { afterMs: 0 };
   const dueAtMs = state.waiting.nextDueAtMs();
   // Upstream waits for a command to start before it looks for the next.
-  if (settings.disruptionMode === "upstream" && dueAtMs !== undefined) return { afterMs: dueAtMs - clock.now() };
+  if ((state.chosenSearch ?? settings.disruptionMode) !== "default" && dueAtMs !== undefined)
+    return { afterMs: dueAtMs - clock.now() };
   if (failedMethod !== "single-node-consolidation" && (await search(state, failedMethod, context)))
     return { afterMs: 0 };
   return { afterMs: Math.min(idleMs, (dueAtMs ?? Number.POSITIVE_INFINITY) - clock.now()) };
@@ -150,6 +154,7 @@ async function search(
   for (const method of methods) {
     const commands = await proposeCommands(method, { state, snapshot, pass, options }, context);
     if (commands.length === 0) continue;
+    if (await choosesStepwise(method, { state, snapshot }, context)) return search(state, after, context);
     if (disruptionMethods[method].isValidated) {
       state.waiting.add(commands, context.clock.now() + validationDelayMs);
       for (const command of commands) recordCandidates(command, context);
@@ -157,7 +162,19 @@ async function search(
     return true;
   }
   if (after === undefined) state.memory.settle(snapshot);
+  if (canForesee(snapshot)) state.chosenSearch = undefined;
   return false;
+}
+
+/** Before the first of several commands: whether one after the other leads to a cheaper cluster. */
+async function choosesStepwise(
+  method: DisruptionMethodName,
+  { state, snapshot }: Pick<MethodSearch, "state" | "snapshot">,
+  context: KarpenterContext,
+): Promise<boolean> {
+  if (state.chosenSearch !== undefined || !mayBeCheaper(method, snapshot)) return false;
+  state.chosenSearch = await chooseSearch(snapshot, snapshotOptions(state, context), context);
+  return state.chosenSearch !== "default";
 }
 
 interface MethodSearch {

@@ -1,11 +1,11 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { isManagedPool } from "../../api/validation/node-pool.ts";
-import type { DisruptionSnapshot, RecentMove } from "../../core/disruption/snapshot.ts";
+import type { DisruptionSearch, DisruptionSnapshot, RecentMove } from "../../core/disruption/snapshot.ts";
 import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
 import type { Pool } from "../../core/scheduling/problem.ts";
 import { builtInTypes } from "../../kube/resources.ts";
-import { disruptionSnapshotOf } from "../../state/disruption-snapshot.ts";
+import { type DisruptionSources, disruptionSnapshotOf } from "../../state/disruption-snapshot.ts";
 import { clusterDevices } from "../device-views.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { nodePoolView } from "../node-pool/managed-pools.ts";
@@ -19,20 +19,29 @@ export interface TakeSnapshotOptions {
   readonly heldBackPools: ReadonlyMap<string, number>;
   readonly recentMoves: readonly RecentMove[];
   readonly seed: number;
+  readonly mode: DisruptionSearch;
 }
 
 /** The cluster as a disruption pass sees it. (docs/designs/disruption.md) */
 export async function takeDisruptionSnapshot(
-  { inCommand, heldBackPools, recentMoves, seed }: TakeSnapshotOptions,
+  options: TakeSnapshotOptions,
   context: KarpenterContext,
 ): Promise<DisruptionSnapshot> {
+  return disruptionSnapshotOf(context.cluster, await disruptionSources(options, context));
+}
+
+/** What a pass reads beside cluster state. */
+export async function disruptionSources(
+  { inCommand, heldBackPools, recentMoves, seed, mode }: TakeSnapshotOptions,
+  context: KarpenterContext,
+): Promise<DisruptionSources> {
   const { cluster, cloud, clock, settings, view, openBudget } = context;
   const pools = await managedPools(context);
   const { pending, ofBuffers } = await roundPodsOf(cluster.snapshot(), context);
   const pendingPods = [...pending, ...ofBuffers];
   const places = { snapshot: cluster.snapshot(), plannedPods: cluster.plannedPods };
   const hasConstraints = settings.defaultConstraints.length > 0;
-  return disruptionSnapshotOf(cluster, {
+  return {
     nowMs: clock.now(),
     pools,
     served: cloud.nodeClasses,
@@ -49,8 +58,8 @@ export async function takeDisruptionSnapshot(
     seed,
     allowsSpotToSpot: settings.gates.SpotToSpotConsolidation,
     allowsMultiReplacement: settings.gates.MultiReplacement,
-    mode: settings.disruptionMode,
-  });
+    mode,
+  };
 }
 
 /** Pools whose types are unknown have none, so that their nodes are no candidates. (03:D-16) */

@@ -73,10 +73,10 @@ function isUsable(basis: ValidationBasis | undefined, { clock }: KarpenterContex
 async function withStarted(
   basis: ValidationBasis,
   command: DisruptionCommand,
-  { openBudget, settings }: KarpenterContext,
+  { openBudget }: KarpenterContext,
 ): Promise<ValidationBasis | undefined> {
   const { snapshot, simulator } = basis;
-  if (settings.disruptionMode === "upstream" || simulator.keep === undefined) return undefined;
+  if (snapshot.mode !== "default" || simulator.keep === undefined) return undefined;
   const kept = await runInSlices(simulator.keep(command.candidates, { isConsolidation: true }), openBudget());
   return kept && { ...basis, snapshot: withReserved(snapshot, [command]) };
 }

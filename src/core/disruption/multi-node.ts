@@ -42,7 +42,7 @@ export function* multiNodeConsolidation(input: MethodInput): Steps<MethodOutcome
  */
 function* searchSets(candidates: readonly DisruptionCandidate[], input: MethodInput): Steps<PrefixSearch> {
   const search = yield* searchPrefixes(candidates, input);
-  const isWanted = input.sweep === "several" && input.snapshot.mode !== "upstream";
+  const isWanted = input.sweep === "several" && input.snapshot.mode === "default";
   if (!isWanted || search.stoppedAt !== undefined || candidates.length < 2) return search;
   const { best, isStopped } = yield* searchSubsets(candidates, search.found, input);
   // The next search has no prefix left to try, and goes on with other sets.

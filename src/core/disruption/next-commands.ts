@@ -14,7 +14,7 @@ import { validateCommand, validationDelayMs } from "./validation.ts";
  * be thousands of them.
  */
 export function controllerSearch(snapshot: DisruptionSnapshot): Pick<ProposeOptions, "simulator" | "sweep"> {
-  const isUpstream = snapshot.mode === "upstream";
+  const isUpstream = snapshot.mode !== "default";
   return {
     simulator: sharedSimulator(snapshot, { placesOwnPodsFirst: !isUpstream }),
     sweep: isUpstream ? "first" : "several",

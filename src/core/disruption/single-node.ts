@@ -74,7 +74,7 @@ function* keepRemoved(
 
 /** Upstream simulates every node in every sweep. */
 function* openMemory({ memory, snapshot, simulator }: MethodInput): Steps<SweepMemory | undefined> {
-  if (memory === undefined || snapshot.mode === "upstream") return undefined;
+  if (memory === undefined || snapshot.mode !== "default") return undefined;
   return yield* memory.open(snapshot, simulator);
 }
 
@@ -86,7 +86,7 @@ function* quickRejection({
   totals,
   snapshot,
 }: MethodInput): Steps<(candidate: DisruptionCandidate) => DecisionCause | undefined> {
-  const bounds = snapshot.mode === "upstream" ? undefined : yield* CapacityBounds.of(snapshot);
+  const bounds = snapshot.mode !== "default" ? undefined : yield* CapacityBounds.of(snapshot);
   return (candidate) => {
     const rejected = rejectedEvenIfDeleted(candidate, totals);
     return rejected === undefined ? bounds?.causeAgainst(candidate) : { code: "score", scores: [rejected] };
@@ -98,7 +98,7 @@ function* quickRejection({
  * the nodes it did not reach, so that each is looked at within a bounded number of sweeps. (03:D-55)
  */
 function sweepOrder({ candidates, resume, snapshot }: MethodInput): readonly DisruptionCandidate[] {
-  const isUpstream = snapshot.mode === "upstream";
+  const isUpstream = snapshot.mode !== "default";
   const firstPools = isUpstream && resume?.kind === "sweep" ? resume.unreachedPools : [];
   const ordered = poolsInTurn(bySavingsRatio(candidates), firstPools);
   return isUpstream ? ordered : afterResume(ordered, resume);

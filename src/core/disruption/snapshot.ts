@@ -48,12 +48,15 @@ export interface DisruptionSnapshot {
   readonly allowsSpotToSpot: boolean;
   /** The feature gate MultiReplacement; never in mode `upstream`. (03:D-46b) */
   readonly allowsMultiReplacement: boolean;
-  readonly mode: DisruptionMode;
+  readonly mode: DisruptionSearch;
 }
 
 /** `upstream` keeps to Karpenter's own search order and limits; `default` may look at more. */
 export const disruptionModes = ["default", "upstream"] as const;
 export type DisruptionMode = (typeof disruptionModes)[number];
+
+/** `stepwise` searches in upstream's order, one command after the other, and keeps to our rules against churn. */
+export type DisruptionSearch = DisruptionMode | "stepwise";
 
 /** A pool as disruption sees it. */
 export interface DisruptionPool {

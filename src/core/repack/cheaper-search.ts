@@ -1,0 +1,57 @@
+import type { Steps } from "../../util/steps.ts";
+import type { DisruptionMethodName } from "../disruption/methods.ts";
+import { nextCommands } from "../disruption/next-commands.ts";
+import type { SearchBudget } from "../disruption/simulator.ts";
+import type { DisruptionSearch, DisruptionSnapshot } from "../disruption/snapshot.ts";
+import { isReschedulable } from "../pod-predicates.ts";
+import type { ClusterProjection } from "./cluster-projection.ts";
+import { clusterPrice } from "./node-prices.ts";
+
+/** Each is followed for as many steps; a cluster that it is worth for settles in fewer. */
+const maxSteps = 30;
+/** One command after the other takes longer, so it must save this share of the price. */
+const leastSaved = 0.01;
+
+/** In larger clusters they differ less, and following them takes too long. */
+const maxNodes = 20;
+
+/** Whether their ends can be told: the cluster is small, no node is on its way in, and none that leaves has pods. */
+export function canForesee({ cluster, allowsMultiReplacement }: DisruptionSnapshot): boolean {
+  const { nodes } = cluster;
+  const isAtRest = nodes.every(({ isBeingDeleted, isInitialized, pods }) =>
+    isBeingDeleted ? !pods.some(isReschedulable) : isInitialized,
+  );
+  return isAtRest && !allowsMultiReplacement && nodes.length > 2 && nodes.length <= maxNodes;
+}
+
+/** Whether it is worth to look for the cheaper one before commands of the method are started. */
+export function mayBeCheaper(method: DisruptionMethodName, snapshot: DisruptionSnapshot): boolean {
+  const isConsolidation = method === "multi-node-consolidation" || method === "single-node-consolidation";
+  return isConsolidation && snapshot.mode === "default" && canForesee(snapshot);
+}
+
+export interface CheaperSearchOptions {
+  readonly projectionOf: (mode: DisruptionSearch) => ClusterProjection;
+  readonly openSearch: () => SearchBudget;
+}
+
+/**
+ * Which search leads to the cheaper cluster. Our commands are the best there are when they are chosen, and yet may lead to
+ * nodes that cannot be made smaller, where others, one after the other in upstream's order, would not. So both are
+ * followed to their end.
+ */
+export function* cheaperSearch({ projectionOf, openSearch }: CheaperSearchOptions): Steps<DisruptionSearch> {
+  const ours = yield* priceInTheEnd(projectionOf("default"), openSearch);
+  const stepwise = yield* priceInTheEnd(projectionOf("stepwise"), openSearch);
+  return stepwise < (1 - leastSaved) * ours ? "stepwise" : "default";
+}
+
+function* priceInTheEnd(projection: ClusterProjection, openSearch: () => SearchBudget): Steps<number> {
+  for (let step = 0; step < maxSteps; step++) {
+    const next = yield* nextCommands(projection.snapshot(), openSearch());
+    if (next === undefined) break;
+    for (const { candidates, replacements: newNodes, placements } of next.commands)
+      projection.carryOut({ removedNodes: candidates.map(({ name }) => name), newNodes, placements });
+  }
+  return clusterPrice(projection.snapshot());
+}
