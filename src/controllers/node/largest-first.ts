@@ -15,7 +15,8 @@ export interface LargestFirstOptions {
 /**
  * Collects the pods that are to be evicted for a moment, and hands them on by cpu, then memory, the largest first. That is
  * the order in which we planned where they go: the scheduler takes pods as they come back, and a small one could take the
- * room that only a large one needs. (03:T-46)
+ * room that only a large one needs. Of pods with as many cpus, those that may not run everywhere come first: others could take
+ * the only room there is for them. (03:T-46)
  */
 export class LargestFirst {
   readonly #keys = new Set<string>();
@@ -51,7 +52,19 @@ function sortedBySize(keys: readonly string[], podOf: LargestFirstOptions["podOf
     const pod = podOf(key);
     const requests = pod === undefined ? {} : podRequests(pod, reader);
     const amount = (name: string): number => requests[name]?.toNumber() ?? 0;
-    return { key, cpu: amount(resources.cpu), memory: amount(resources.memory) };
+    const rank = pod !== undefined && hasPlacementRules(pod) ? 0 : 1;
+    return { key, cpu: amount(resources.cpu), rank, memory: amount(resources.memory) };
   });
-  return sized.sort((a, b) => b.cpu - a.cpu || b.memory - a.memory).map(({ key }) => key);
+  return sized.sort((a, b) => b.cpu - a.cpu || a.rank - b.rank || b.memory - a.memory).map(({ key }) => key);
+}
+
+/** Whether some nodes are refused by its own rules. */
+function hasPlacementRules({ spec: { nodeSelector = {}, affinity, topologySpreadConstraints = [] } }: Pod): boolean {
+  return (
+    Object.keys(nodeSelector).length > 0 ||
+    affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution !== undefined ||
+    affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution !== undefined ||
+    affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution !== undefined ||
+    topologySpreadConstraints.some(({ whenUnsatisfiable }) => whenUnsatisfiable === "DoNotSchedule")
+  );
 }
