@@ -112,3 +112,42 @@ it("a batcher that is told to stop does, whether or not a window is open", async
   expect([...waiting.ended, ...open.ended]).toEqual([]);
   expect(open.clock.pending).toBe(0);
 });
+
+it("02:P-20 those that can wait do not prolong the window of one that cannot", async () => {
+  const { trigger, ended, pass } = batching();
+
+  trigger.fire("new");
+  for (let waiting = 0; waiting < 4; waiting++) {
+    trigger.fire(`waiting-${waiting}`, { canWait: true });
+    await pass(0.4);
+  }
+  await pass(5);
+
+  // The last two open a window of their own.
+  expect(ended).toEqual([1, 2.2]);
+});
+
+it("02:P-20 those that can wait are a round among themselves", async () => {
+  const { trigger, ended, pass } = batching();
+
+  for (let waiting = 0; waiting < 4; waiting++) {
+    trigger.fire(`waiting-${waiting}`, { canWait: true });
+    await pass(0.5);
+  }
+  await pass(5);
+
+  expect(ended).toEqual([2.5]);
+});
+
+it("02:P-20 one that can no longer wait counts once more", async () => {
+  const { trigger, ended, pass } = batching();
+
+  trigger.fire("a", { canWait: true });
+  await pass(0.5);
+  trigger.fire("a");
+  await pass(0.5);
+  trigger.fire("a", { canWait: true });
+  await pass(5);
+
+  expect(ended).toEqual([1.5]);
+});

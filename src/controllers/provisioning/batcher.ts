@@ -15,7 +15,7 @@ export type WindowEnd = "pause" | "maximum" | "stopped";
 
 /**
  * Collects triggers, so that a Deployment of a hundred pods is one round. A window opens with the first trigger and
- * ends after a pause, or after its maximum time. (02:P-20)
+ * ends after a pause, or after its maximum time. Once there is a trigger that cannot wait, those that can do not prolong it. (02:P-20)
  */
 export class Batcher {
   readonly #options: BatcherOptions;
@@ -66,9 +66,9 @@ export class Batcher {
         if (leftMs <= 0) end();
         else timer = clock.setTimer(leftMs, check);
       };
-      trigger.listen(() => {
+      trigger.listen((canWait) => {
         trigger.takeArmed();
-        idleAt = clock.now() + idleMs;
+        if (!canWait || !trigger.isPressing) idleAt = clock.now() + idleMs;
       });
       signal.addEventListener("abort", end, { once: true });
       check();

@@ -3,16 +3,20 @@
  * remembered. (02:P-10 to P-12)
  */
 export class ProvisioningTrigger {
-  readonly #seen = new Set<string>();
+  /** Objects of this window, and whether each can wait. */
+  readonly #seen = new Map<string, boolean>();
   #isArmed = false;
-  #listener: () => void = () => {};
+  #isPressing = false;
+  #listener: (canWait: boolean) => void = () => {};
 
-  /** Each object triggers once in a window. (02:P-20) */
-  fire(uid: string): void {
-    if (this.#seen.has(uid)) return;
-    this.#seen.add(uid);
+  /** Each object triggers once in a window, and once more if it can no longer wait. (02:P-20) */
+  fire(uid: string, { canWait = false } = {}): void {
+    const couldWait = this.#seen.get(uid);
+    if (couldWait === false || couldWait === canWait) return;
+    this.#seen.set(uid, canWait);
+    this.#isPressing ||= !canWait;
     this.#isArmed = true;
-    this.#listener();
+    this.#listener(canWait);
   }
 
   /** Whether there was a trigger since the last call. */
@@ -22,13 +26,19 @@ export class ProvisioningTrigger {
     return wasArmed;
   }
 
+  /** Whether any object of this window cannot wait. */
+  get isPressing(): boolean {
+    return this.#isPressing;
+  }
+
   /** Ends the window: the same object may trigger again. */
   startNextWindow(): void {
     this.#seen.clear();
+    this.#isPressing = false;
   }
 
   /** Replaces the listener, which is called on every trigger. */
-  listen(listener: () => void): void {
+  listen(listener: (canWait: boolean) => void): void {
     this.#listener = listener;
   }
 }

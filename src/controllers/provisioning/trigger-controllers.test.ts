@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
 import type { KubeObject } from "../../api/object.ts";
+import type { StateNode } from "../../core/round/cluster-snapshot.ts";
 import type { ControllerContext } from "../../kube/controller.ts";
 import { View } from "../../kube/view.ts";
 import { ExpectedPlaces } from "../../state/expected-places.ts";
+import { PlannedPods } from "../../state/planned-pods.ts";
 import { PodTimes } from "../../state/pod-times.ts";
 import { VirtualClock } from "../../util/virtual-clock.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
@@ -11,10 +13,14 @@ import { podTriggerController } from "./trigger-controllers.ts";
 
 class CountingTrigger extends ProvisioningTrigger {
   readonly fired: string[] = [];
+  /** Of those, the ones that can wait. */
+  readonly waiting = new Set<string>();
 
-  override fire(uid: string): void {
+  override fire(uid: string, options?: { readonly canWait: boolean }): void {
     this.fired.push(uid);
-    super.fire(uid);
+    if (options?.canWait) this.waiting.add(uid);
+    else this.waiting.delete(uid);
+    super.fire(uid, options);
   }
 }
 
@@ -35,14 +41,21 @@ function asking() {
   const view = new View<KubeObject>({ clock, onHandlerError: () => {} });
   const trigger = new CountingTrigger();
   const times = new PodTimes();
+  const plannedPods = new PlannedPods();
+  const nodes: Record<string, Pick<StateNode, "isInitialized" | "isBeingDeleted">> = {};
   const stop = new AbortController();
   const dependencies = {
     trigger,
-    cluster: { podTimes: times, expectedPlaces: new ExpectedPlaces() },
+    cluster: {
+      podTimes: times,
+      expectedPlaces: new ExpectedPlaces(),
+      plannedPods,
+      nodeByClaimName: (name: string) => nodes[name],
+    },
   } as unknown as ControllerDependencies;
   const context = { clock, view: () => view } as unknown as ControllerContext;
   const running = podTriggerController(dependencies).run(context, stop.signal);
-  return { clock, view, trigger, times, stop, running };
+  return { clock, view, trigger, times, plannedPods, nodes, stop, running };
 }
 
 it("02:P-10 thousands of pods are all asked about every ten seconds, a thousand at a time", async () => {
@@ -105,4 +118,23 @@ it("02:P-10 after its stop neither news nor time ask for a round", async () => {
   await clock.advance(60_000);
   expect(trigger.fired).toEqual(["uid-1"]);
   expect(clock.pending).toBe(0);
+});
+
+it("02:P-10a a pod can wait as long as the node it is planned on is on its way", async () => {
+  const { clock, view, trigger, plannedPods, nodes } = asking();
+  const again = async (index: number) => {
+    await clock.advance(10_000);
+    view.onWatchUpdate(waitingPod(index, "Unschedulable", String(clock.now())));
+    return trigger.waiting.has(`uid-${index}`);
+  };
+  view.onWatchUpdate(waitingPod(1));
+  expect(trigger.waiting.has("uid-1")).toBe(false);
+  plannedPods.plan("default/pod-1", "claim");
+  expect(await again(1)).toBe(false); // the claim is not known
+  nodes["claim"] = { isInitialized: false, isBeingDeleted: false };
+  expect(await again(1)).toBe(true);
+  nodes["claim"] = { isInitialized: false, isBeingDeleted: true };
+  expect(await again(1)).toBe(false);
+  nodes["claim"] = { isInitialized: true, isBeingDeleted: false };
+  expect(await again(1)).toBe(false);
 });

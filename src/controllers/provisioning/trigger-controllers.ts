@@ -1,11 +1,12 @@
 import type { Node } from "../../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { type KubeObject, namespacedName } from "../../api/object.ts";
 import { isProvisionable } from "../../core/pod-predicates.ts";
 import { cacheKey, type ResourceType } from "../../kube/client.ts";
 import type { Controller, ControllerContext } from "../../kube/controller.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { View } from "../../kube/view.ts";
+import type { Cluster } from "../../state/cluster.ts";
 import { whenAborted } from "../../util/abort.ts";
 import type { Timer } from "../../util/clock.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
@@ -28,11 +29,21 @@ export function podTriggerController({ trigger, cluster }: ControllerDependencie
     type: builtInTypes.Pod,
     shouldTrigger: isProvisionable,
     trigger: (pod, now) => {
-      trigger.fire(pod.metadata.uid ?? "");
+      trigger.fire(pod.metadata.uid ?? "", { canWait: isNodeComing(pod, cluster) });
       cluster.podTimes.ack(pod, now);
       takeExpectedPlace(pod, cluster);
     },
   });
+}
+
+/**
+ * Whether the node it is planned on is on its way. A round would plan the same again, and pods that are new must not wait for
+ * as long as those that wait for their nodes change. (02:P-10a)
+ */
+function isNodeComing({ metadata }: Pod, cluster: Cluster): boolean {
+  const claim = cluster.plannedPods.claimOf(namespacedName(metadata));
+  const node = claim === undefined ? undefined : cluster.nodeByClaimName(claim);
+  return node !== undefined && !node.isInitialized && !node.isBeingDeleted;
 }
 
 /** Nodes with the disrupted taint trigger one too: their pods must be rescheduled. (02:P-11, 03:I-8) */
