@@ -154,7 +154,10 @@ async function search(
   for (const method of methods) {
     const commands = await proposeCommands(method, { state, snapshot, pass, options }, context);
     if (commands.length === 0) continue;
-    if (await choosesStepwise(method, { state, snapshot }, context)) return search(state, after, context);
+    if (await choosesStepwise(method, { state, snapshot }, context)) {
+      if (await search(state, after, context)) return true;
+      state.chosenSearch = "default"; // what was foreseen does not hold: these commands do
+    }
     if (disruptionMethods[method].isValidated) {
       state.waiting.add(commands, context.clock.now() + validationDelayMs);
       for (const command of commands) recordCandidates(command, context);
@@ -191,7 +194,7 @@ async function proposeCommands(
 ): Promise<readonly DisruptionCommand[]> {
   const { memory, waiting } = state;
   const { cluster, clock, openBudget, openSearch = clockSearch(clock) } = context;
-  const epoch = `${cluster.consolidationTime()} ${waiting.version}`;
+  const epoch = `${cluster.consolidationTime()} ${waiting.version} ${snapshot.mode}`;
   const startedAtMs = clock.now();
   const { isValidated } = disruptionMethods[method];
   if (isValidated && memory.isKnown(method, { epoch, snapshot })) return [];
