@@ -10,20 +10,26 @@ import { nominationMs } from "../settings.ts";
 import { clockSearch } from "./search-budget.ts";
 import { disruptionSources, type TakeSnapshotOptions } from "./take-snapshot.ts";
 
-/** The search that leads to the cheaper cluster. (03 §10.2-6) */
+/** The search that leads to the cheaper cluster; the usual one if that cannot be told. (03 §10.2-6) */
 export async function chooseSearch(
   { cluster }: DisruptionSnapshot,
   options: TakeSnapshotOptions,
   context: KarpenterContext,
 ): Promise<DisruptionSearch> {
-  const { openBudget, clock, openSearch = clockSearch(clock) } = context;
+  const { openBudget, clock, log, openSearch = clockSearch(clock) } = context;
   const sources = await disruptionSources(options, context);
   const leaving = new Set(cluster.nodes.filter(({ isBeingDeleted }) => isBeingDeleted).map(({ name }) => name));
   const steps = cheaperSearch({
     projectionOf: (mode) => projectionWithout(leaving, { ...sources, mode }, context),
     openSearch: () => openSearch("multi-node-consolidation"),
   });
-  return runInSlices(steps, openBudget());
+  try {
+    return await runInSlices(steps, openBudget());
+  } catch (error) {
+    // A replacement that could not be launched is found out when it is tried: it is no reason not to consolidate.
+    log.debug("cannot foresee what consolidation leads to", { error });
+    return "default";
+  }
 }
 
 function projectionWithout(

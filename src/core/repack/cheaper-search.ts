@@ -15,9 +15,13 @@ const leastSaved = 0.01;
 /** In larger clusters they differ less, and following them takes too long. */
 const maxNodes = 20;
 
-/** Whether their ends can be told: the cluster is small, no node is on its way in, and none that leaves has pods. */
-export function canForesee({ cluster, allowsMultiReplacement }: DisruptionSnapshot): boolean {
+/**
+ * Whether their ends can be told: the cluster is small, no node is on its way in, and none that leaves has pods. Not with
+ * devices: which of them pods get on nodes that are only foreseen is not known.
+ */
+export function canForesee({ cluster, allowsMultiReplacement, devices }: DisruptionSnapshot): boolean {
   const { nodes } = cluster;
+  if (devices !== undefined) return false;
   const isAtRest = nodes.every(({ isBeingDeleted, isInitialized, pods }) =>
     isBeingDeleted ? !pods.some(isReschedulable) : isInitialized,
   );
