@@ -51,7 +51,7 @@ async function withTerminationTimestamp(claim: NodeClaim, context: KarpenterCont
   const graceMs = parseDurationMs(spec.terminationGracePeriod ?? "");
   if (graceMs === undefined || terminationTimestampOf(claim) !== undefined) return claim;
   const atMs = Date.parse(metadata.deletionTimestamp ?? "") + graceMs;
-  const annotated = await annotateTerminationTimestamp(claim, atMs, context);
+  const annotated = await annotateTerminationTimestamp(claim, { atMs, hasOptimisticLock: true }, context);
   recordTerminationTimestamp(claim, terminationTimestampOf(annotated) ?? "", context);
   return annotated;
 }

@@ -11,16 +11,17 @@ export function terminationTimestampOf({ metadata }: NodeClaim): string | undefi
   return metadata.annotations?.[annotations.terminationTimestamp];
 }
 
+/** With a lock it is refused if the claim was changed meanwhile. */
 export async function annotateTerminationTimestamp(
   claim: NodeClaim,
-  atMs: number,
+  { atMs, hasOptimisticLock }: { readonly atMs: number; readonly hasOptimisticLock: boolean },
   { client, log }: KarpenterContext,
 ): Promise<NodeClaim> {
   const added = { [annotations.terminationTimestamp]: rfc3339(atMs) };
   const body = { metadata: { annotations: added } };
   const annotated = await mergePatchObject<NodeClaim>(client, karpenterTypes.NodeClaim, claim, {
     body,
-    hasOptimisticLock: true,
+    hasOptimisticLock,
   });
   log.info("annotated nodeclaim", added);
   return annotated;

@@ -137,9 +137,12 @@ async function deleteClaim(
   });
 }
 
-/** A deadline that has passed is kept; a later one is brought forward. (03:R-5) */
+/**
+ * A deadline that has passed is kept; a later one is brought forward. Whatever else changed about the claim does not matter: a node
+ * that is unwell for a moment only must not get away because its claim was just initialized. (03:R-5)
+ */
 async function withImmediateTermination(claim: NodeClaim, context: KarpenterContext): Promise<NodeClaim> {
   const nowMs = context.clock.now();
   const hasPassed = Date.parse(terminationTimestampOf(claim) ?? "") <= nowMs;
-  return hasPassed ? claim : annotateTerminationTimestamp(claim, nowMs, context);
+  return hasPassed ? claim : annotateTerminationTimestamp(claim, { atMs: nowMs, hasOptimisticLock: false }, context);
 }

@@ -338,4 +338,22 @@ describe("the breaker", () => {
     expect(world.failures).toEqual([]);
     expect(await world.list(builtInTypes.Node)).toHaveLength(1);
   });
+
+  it("03:R-5 it is replaced also if somebody keeps writing on the claim, and the node is well again a moment later", async () => {
+    let rivals = 0;
+    const through = beforeWrites(async ({ client, type, name, body }) => {
+      if (!JSON.stringify(body).includes(annotations.terminationTimestamp)) return;
+      const rival = { metadata: { labels: { rival: String(++rivals) } } };
+      await client.patch(type, { name }, { kind: "merge", body: rival });
+    });
+    const world = await repairing({ wrapClient: through });
+    await world.registeredNode();
+    await world.pass(1);
+    await ill(world, { lastTransitionTime: "2020-01-01T00:00:00Z" });
+    await world.pass(0.1);
+    await ill(world, { status: "False" });
+    await world.pass(5);
+    expect(rivals).toBe(1);
+    expect(await isEnding(world)).toBe(true);
+  });
 });
