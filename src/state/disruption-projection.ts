@@ -23,11 +23,7 @@ export class DisruptionProjection implements ClusterProjection {
     return disruptionSnapshotOf(this.#cluster, { ...this.#sources, pendingPods: this.#projected.pendingPods });
   }
 
-  carryOut(change: ClusterChange): readonly string[] {
-    return this.#projected.carryOut(change).map((node, at) => {
-      if (node === undefined)
-        throw new Error(`a planned node of nodepool ${change.newNodes[at]?.pool} cannot be launched`);
-      return node.name;
-    });
+  carryOut(change: ClusterChange): readonly (string | undefined)[] {
+    return this.#projected.carryOut(change).map((node) => node?.name);
   }
 }

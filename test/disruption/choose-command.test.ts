@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { annotations, labels } from "../../src/api/labels.ts";
 import { nextCommands } from "../../src/core/disruption/next-commands.ts";
+import { clusterChangeOf } from "../../src/core/repack/cluster-projection.ts";
 import { clusterPrice } from "../../src/core/repack/node-prices.ts";
 import { runSteps } from "../../src/util/steps.ts";
 import {
@@ -51,8 +52,7 @@ function settledPrice(objects: ClusterObjects, facts: ClusterFacts): number {
   for (let step = 0; step < 20; step++) {
     const [command] = runSteps(nextCommands(world.snapshot(), { mayContinue: () => true }))?.commands ?? [];
     if (command === undefined) return clusterPrice(world.snapshot());
-    const { candidates, replacements: newNodes, placements } = command;
-    world.carryOut({ removedNodes: candidates.map(({ name }) => name), newNodes, placements });
+    world.carryOut(clusterChangeOf(command));
   }
   throw new Error("still not settled");
 }

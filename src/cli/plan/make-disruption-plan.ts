@@ -85,7 +85,7 @@ function* commandsOfController(
     return new DisruptionProjection(cluster, { ...sources, chooseOffers: scenario.chooseOffers });
   };
   const mode = yield* cheaperSearch({ projectionOf, openSearch });
-  return mode === "default" ? next : yield* nextCommands({ ...snapshot, mode }, openSearch());
+  return mode === "default" ? next : yield* nextCommands(projectionOf(mode).snapshot(), openSearch());
 }
 
 export function searchFor(ms: number): SearchBudget {

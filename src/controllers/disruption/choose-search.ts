@@ -16,20 +16,14 @@ export async function chooseSearch(
   options: TakeSnapshotOptions,
   context: KarpenterContext,
 ): Promise<DisruptionSearch> {
-  const { openBudget, clock, log, openSearch = clockSearch(clock) } = context;
+  const { openBudget, clock, openSearch = clockSearch(clock) } = context;
   const sources = await disruptionSources(options, context);
   const leaving = new Set(cluster.nodes.filter(({ isBeingDeleted }) => isBeingDeleted).map(({ name }) => name));
   const steps = cheaperSearch({
     projectionOf: (mode) => projectionWithout(leaving, { ...sources, mode }, context),
     openSearch: () => openSearch("multi-node-consolidation"),
   });
-  try {
-    return await runInSlices(steps, openBudget());
-  } catch (error) {
-    // A replacement that could not be launched is found out when it is tried: it is no reason not to consolidate.
-    log.debug("cannot foresee what consolidation leads to", { error });
-    return "default";
-  }
+  return runInSlices(steps, openBudget());
 }
 
 function projectionWithout(

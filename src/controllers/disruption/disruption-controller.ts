@@ -7,7 +7,7 @@ import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import { validationDelayMs } from "../../core/disruption/validation.ts";
 import { VerdictMemory } from "../../core/disruption/verdict-memory.ts";
 import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
-import { canForesee, mayBeCheaper } from "../../core/repack/cheaper-search.ts";
+import { canForesee, isSmallCluster, mayBeCheaper } from "../../core/repack/cheaper-search.ts";
 import type { Controller } from "../../kube/controller.ts";
 import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
@@ -146,7 +146,7 @@ async function search(
   after: DisruptionMethodName | undefined,
   context: KarpenterContext,
 ): Promise<boolean> {
-  const snapshot = await currentSnapshot(state, state.waiting.all(), context);
+  const snapshot = await snapshotForSearch(state, context);
   if (state.memory.isSettled(snapshot)) return false;
   const pass = new DisruptionPass(snapshot);
   const options = controllerSearch(snapshot);
@@ -167,6 +167,14 @@ async function search(
   if (after === undefined) state.memory.settle(snapshot);
   if (canForesee(snapshot)) state.chosenSearch = undefined;
   return false;
+}
+
+/** What was chosen for a small cluster does not count for one that has grown. */
+async function snapshotForSearch(state: DisruptionState, context: KarpenterContext): Promise<DisruptionSnapshot> {
+  const snapshot = await currentSnapshot(state, state.waiting.all(), context);
+  if (state.chosenSearch === undefined || isSmallCluster(snapshot)) return snapshot;
+  state.chosenSearch = undefined;
+  return currentSnapshot(state, state.waiting.all(), context);
 }
 
 /** Before the first of several commands: whether one after the other leads to a cheaper cluster. */

@@ -4,7 +4,7 @@ import { nextCommands } from "../disruption/next-commands.ts";
 import type { SearchBudget } from "../disruption/simulator.ts";
 import type { DisruptionSearch, DisruptionSnapshot } from "../disruption/snapshot.ts";
 import { isReschedulable } from "../pod-predicates.ts";
-import type { ClusterProjection } from "./cluster-projection.ts";
+import { type ClusterProjection, clusterChangeOf } from "./cluster-projection.ts";
 import { clusterPrice } from "./node-prices.ts";
 
 /** Each is followed for as many steps; a cluster that it is worth for settles in fewer. */
@@ -25,10 +25,15 @@ export function canForesee({ cluster, allowsMultiReplacement, devices }: Disrupt
   const isAtRest = nodes.every(({ isBeingDeleted, isInitialized, pods }) =>
     isBeingDeleted ? !pods.some(isReschedulable) : isInitialized,
   );
-  return isAtRest && !allowsMultiReplacement && nodes.length > 2 && nodes.length <= maxNodes;
+  return isAtRest && !allowsMultiReplacement && nodes.length > 2 && isSmallCluster({ cluster });
 }
 
-/** Whether it is worth to look for the cheaper one before commands of the method are started. */
+/** In a cluster that has grown, what was chosen for a small one no longer counts. */
+export function isSmallCluster({ cluster }: Pick<DisruptionSnapshot, "cluster">): boolean {
+  return cluster.nodes.length <= maxNodes;
+}
+
+/** Whether it is worth looking for the cheaper one before commands of the method are started. */
 export function mayBeCheaper(method: DisruptionMethodName, snapshot: DisruptionSnapshot): boolean {
   const isConsolidation = method === "multi-node-consolidation" || method === "single-node-consolidation";
   return isConsolidation && snapshot.mode === "default" && canForesee(snapshot);
@@ -46,16 +51,18 @@ export interface CheaperSearchOptions {
  */
 export function* cheaperSearch({ projectionOf, openSearch }: CheaperSearchOptions): Steps<DisruptionSearch> {
   const ours = yield* priceInTheEnd(projectionOf("default"), openSearch);
+  if (!Number.isFinite(ours)) return "default";
   const stepwise = yield* priceInTheEnd(projectionOf("stepwise"), openSearch);
   return stepwise < (1 - leastSaved) * ours ? "stepwise" : "default";
 }
 
+/** Infinite if a replacement cannot be launched: what follows is not known. */
 function* priceInTheEnd(projection: ClusterProjection, openSearch: () => SearchBudget): Steps<number> {
   for (let step = 0; step < maxSteps; step++) {
     const next = yield* nextCommands(projection.snapshot(), openSearch());
     if (next === undefined) break;
-    for (const { candidates, replacements: newNodes, placements } of next.commands)
-      projection.carryOut({ removedNodes: candidates.map(({ name }) => name), newNodes, placements });
+    for (const command of next.commands)
+      if (projection.carryOut(clusterChangeOf(command)).includes(undefined)) return Number.POSITIVE_INFINITY;
   }
   return clusterPrice(projection.snapshot());
 }

@@ -1,3 +1,4 @@
+import type { DisruptionCommand } from "../disruption/command.ts";
 import type { DisruptionSnapshot } from "../disruption/snapshot.ts";
 import type { ExistingNodePlacement, PlannedNode } from "../scheduling/decision.ts";
 
@@ -12,6 +13,10 @@ export interface ClusterChange {
 /** A cluster in which changes are carried out one after the other, without anything happening anywhere else. */
 export interface ClusterProjection {
   snapshot(): DisruptionSnapshot;
-  /** New nodes are launched at their cheapest and are initialized at once. Returns their names. */
-  carryOut(change: ClusterChange): readonly string[];
+  /** New nodes are launched at their cheapest and are initialized at once. Returns their names; undefined where there is nothing to launch. */
+  carryOut(change: ClusterChange): readonly (string | undefined)[];
+}
+
+export function clusterChangeOf({ candidates, replacements, placements }: DisruptionCommand): ClusterChange {
+  return { removedNodes: candidates.map(({ name }) => name), newNodes: replacements, placements };
 }

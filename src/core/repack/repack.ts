@@ -14,7 +14,7 @@ import { decisionWithoutPools } from "../round/decision-without-pools.ts";
 import type { Decision } from "../scheduling/decision.ts";
 import { solveInSteps } from "../scheduling/solve.ts";
 import { isVirtualPod } from "../virtual-pods.ts";
-import type { ClusterProjection } from "./cluster-projection.ts";
+import { type ClusterChange, type ClusterProjection, clusterChangeOf } from "./cluster-projection.ts";
 import { clusterPrice, ownNodes, podPrices } from "./node-prices.ts";
 import { packAnew, type RepackedCluster } from "./pack-anew.ts";
 import { WaveSearch } from "./wave-search.ts";
@@ -85,12 +85,19 @@ export function* repack(projection: ClusterProjection, options: RepackOptions): 
       return { today, provisioning, repacked, steps, reached: figuresOf(snapshot), staying, isStopped };
     }
     for (const command of found.commands) {
-      const { candidates, replacements: newNodes, placements } = command;
-      const launched = projection.carryOut({ removedNodes: candidates.map(({ name }) => name), newNodes, placements });
+      const launched = launchedBy(clusterChangeOf(command), projection);
       for (const name of launched) launchedNodes.add(name);
       steps.push({ wave, command, launched, priceAfter: clusterPrice(projection.snapshot()) });
     }
   }
+}
+
+function launchedBy(change: ClusterChange, projection: ClusterProjection): readonly string[] {
+  return projection.carryOut(change).map((name, at) => {
+    if (name === undefined)
+      throw new Error(`a planned node of nodepool ${change.newNodes[at]?.pool} cannot be launched`);
+    return name;
+  });
 }
 
 function figuresOf(snapshot: DisruptionSnapshot): ClusterFigures {
@@ -103,7 +110,7 @@ function* provisionFirst(projection: ClusterProjection): Steps<ProvisioningFirst
   const problem = yield* simulationProblem(snapshot, { isConsolidation: false });
   const decision: Decision = decisionWithoutPools(problem) ?? (yield* solveInSteps(problem));
   const removedNodes = snapshot.cluster.nodes.filter(({ isBeingDeleted }) => isBeingDeleted).map(({ name }) => name);
-  const launched = projection.carryOut({ ...decision, removedNodes });
+  const launched = launchedBy({ ...decision, removedNodes }, projection);
   const waiting = snapshot.pendingPods.filter((pod) => !isVirtualPod(pod)).length;
   return {
     pods: waiting + podsOfDeletingNodes(snapshot).length,
