@@ -126,9 +126,23 @@ describe("KWOK machines that are Nodes", () => {
       start({ client: flaky, kwokNodes: kwokNodes({ client: flaky, clock }) });
     });
 
-    it.each(["KWOKNodeClass", "Node"])("to the reading of a %s is no lack of capacity", async (kind) => {
+    it("to the reading of a KWOKNodeClass that is not in a view yet is no lack of capacity", async () => {
       const claim = await open.claimed(asked);
-      isOut = (read) => read === kind;
+      await stop();
+      isOut = (read) => read === "KWOKNodeClass";
+      await expect(open.answer(provider.create(claim))).rejects.toBe(trouble);
+    });
+
+    it("to the reading of a KWOKNodeClass does not matter when it is in a view", async () => {
+      isOut = (read) => read === "KWOKNodeClass";
+      await launched();
+      await open.clock.advance(0);
+      expect(await nodes()).toHaveLength(1);
+    });
+
+    it("to the reading of a Node is no lack of capacity", async () => {
+      const claim = await open.claimed(asked);
+      isOut = (read) => read === "Node";
       await expect(open.answer(provider.create(claim))).rejects.toBe(trouble);
       isOut = () => false;
       await launched(claim);

@@ -1,7 +1,7 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { finalizers, isSameTaint, labels, type Taint, taints } from "../../api/labels.ts";
+import { type JsonPatchOperation, replaceList, setFields } from "../json-patch.ts";
 import type { NodeKubeObject } from "./claim-lookups.ts";
-import { changedFields } from "./claim-steps.ts";
 
 /** The Node with its claim's labels, annotations, taints, owner reference and our finalizer. (03:L-11) */
 export function syncedNode(node: NodeKubeObject, claim: NodeClaim): NodeKubeObject {
@@ -31,19 +31,19 @@ export function nodeMarkedRegistered({ metadata, spec, ...node }: NodeKubeObject
   };
 }
 
-/** The merge patch from one to the other; undefined if nothing changed. */
-export function nodePatch(before: NodeKubeObject, after: NodeKubeObject): object | undefined {
-  const { labels: nodeLabels, annotations, finalizers: nodeFinalizers, ownerReferences } = after.metadata;
-  const metadata = changedFields(before.metadata, {
-    labels: nodeLabels,
-    annotations,
-    finalizers: nodeFinalizers,
-    ownerReferences,
-  });
-  const spec = changedFields({ taints: before.spec?.taints ?? [] }, { taints: after.spec?.taints ?? [] });
-  return metadata === undefined && spec === undefined
-    ? undefined
-    : { ...(metadata && { metadata }), ...(spec && { spec }) };
+/**
+ * The patch from one to the other; undefined if nothing changed. It is refused only if others changed a list that it
+ * replaces: kubelet and kube-controller-manager write to a Node that has just joined all the time.
+ */
+export function nodePatch(before: NodeKubeObject, after: NodeKubeObject): readonly JsonPatchOperation[] | undefined {
+  const operations = [
+    ...setFields("/metadata/labels", before.metadata.labels, after.metadata.labels),
+    ...setFields("/metadata/annotations", before.metadata.annotations, after.metadata.annotations),
+    ...replaceList("/metadata/finalizers", before.metadata.finalizers, after.metadata.finalizers),
+    ...replaceList("/metadata/ownerReferences", before.metadata.ownerReferences, after.metadata.ownerReferences),
+    ...replaceList("/spec/taints", before.spec?.taints, after.spec?.taints),
+  ];
+  return operations.length === 0 ? undefined : operations;
 }
 
 /** Whether the Node still has the taint that keeps pods away until it is registered. */

@@ -3,9 +3,9 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { isEphemeralTaint, isSameTaint, labels, type Taint, taints } from "../../api/labels.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { ExpiringMap } from "../../util/expiring-map.ts";
+import { jsonPatchObject } from "../json-patch.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { nominatePlannedPods } from "../provisioning/nominate-pods.ts";
-import { mergePatchObject } from "../writes.ts";
 import { withClaimCondition, withClaimConditionRefreshed, withClaimConditionTrue } from "./claim-conditions.ts";
 import { allNodesForClaim, isNodeReady, type NodeKubeObject } from "./claim-lookups.ts";
 import type { ClaimStepResult } from "./claim-steps.ts";
@@ -57,15 +57,17 @@ async function syncNode(claim: NodeClaim, joined: JoinedNode, context: Karpenter
   const { node } = joined;
   const hookResults = await runRegistrationHooks(claim, context.cloud.registrationHooks ?? []);
   const labelled = withExtraLabels(claim, hookResults.labels);
-  const updated = syncedNode(node, labelled);
   const isPassed = hookResults.pending.length === 0;
   const afterMs = isPassed ? msUntilOpen(claim, joined, context) : 0;
   if (afterMs > 0 && isReadyForPods(node)) return { claim, afterMs };
   const isOpened = isPassed && afterMs <= 0;
   if (isOpened) await nominatePlannedPods(claim.metadata.name ?? "", node, context);
-  const body = nodePatch(node, isOpened ? nodeMarkedRegistered(updated) : updated);
-  if (body !== undefined)
-    await mergePatchObject(context.client, builtInTypes.Node, node, { body, hasOptimisticLock: true });
+  await jsonPatchObject(context.client, builtInTypes.Node, node, {
+    patchOf: (current) => {
+      const synced = syncedNode(current, labelled);
+      return nodePatch(current, isOpened ? nodeMarkedRegistered(synced) : synced);
+    },
+  });
   if (!isPassed) return withHooksPending(labelled, hookResults, context);
   return isOpened ? withRegistered(labelled, node, context) : { ...withNodeNotReady(labelled, context), afterMs };
 }

@@ -2,50 +2,33 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { NodeClassRef } from "../../api/node-class-ref.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { NodeClassReader } from "../../cloud/node-class-reader.ts";
 import type { KubeClient } from "../../kube/client.ts";
-import type { Controller, ControllerContext, InvolvedObject } from "../../kube/controller.ts";
-import { ignoreKubeErrors } from "../../kube/kube-error.ts";
+import type { Controller, InvolvedObject } from "../../kube/controller.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
-import { whenAborted } from "../../util/abort.ts";
 import type { Ec2NodeClassObject } from "./node-class/node-class-object.ts";
 
 /** What calls of the provider read from the cluster: through the views of a controller while it runs. */
 export class ProviderContext {
-  readonly #client: KubeClient;
-  #context: ControllerContext | undefined;
+  readonly #nodeClasses: NodeClassReader;
 
   constructor(client: KubeClient) {
-    this.#client = client;
+    this.#nodeClasses = new NodeClassReader(client, [karpenterTypes.EC2NodeClass]);
   }
 
-  /** Keeps the views of node classes; it does nothing by itself. */
-  readonly controller: Controller = {
-    name: "providers.nodeclass",
-    kinds: [karpenterTypes.EC2NodeClass],
-    reads: [{ of: karpenterTypes.EC2NodeClass, because: "the provider is asked, and does nothing by itself" }],
-    run: async (context, signal) => {
-      this.#context = context;
-      await whenAborted(signal);
-      this.#context = undefined;
-    },
-  };
+  get controller(): Controller {
+    return this.#nodeClasses.controller;
+  }
 
   /** Undefined if it is missing or being deleted. (04 §1.14) */
   async nodeClass({ kind, name }: Pick<NodeClassRef, "kind" | "name">): Promise<Ec2NodeClassObject | undefined> {
     if (kind !== karpenterTypes.EC2NodeClass.kind) return undefined;
-    const seen = this.#context?.view<Ec2NodeClassObject>(karpenterTypes.EC2NodeClass).get(name);
-    const found =
-      seen ??
-      (await ignoreKubeErrors(
-        this.#client.get<Ec2NodeClassObject>(karpenterTypes.EC2NodeClass, { name }),
-        "not-found",
-      ));
-    return found?.metadata.deletionTimestamp === undefined ? found : undefined;
+    return this.#nodeClasses.find<Ec2NodeClassObject>(karpenterTypes.EC2NodeClass, name);
   }
 
   /** Those the cluster is known to have; none before the controllers run. */
   nodeClasses(): readonly Ec2NodeClassObject[] {
-    return this.#context?.view<Ec2NodeClassObject>(karpenterTypes.EC2NodeClass).all() ?? [];
+    return this.#nodeClasses.context?.view<Ec2NodeClassObject>(karpenterTypes.EC2NodeClass).all() ?? [];
   }
 
   /** The id of a zone, as subnets of any node class say. */
@@ -70,6 +53,10 @@ export class ProviderContext {
       kind,
       metadata: object.metadata as KubeObject["metadata"],
     };
-    this.#context?.recordEvent(involved, { type: "Warning", ...event, dedupe: { values: [uid, event.reason] } });
+    this.#nodeClasses.context?.recordEvent(involved, {
+      type: "Warning",
+      ...event,
+      dedupe: { values: [uid, event.reason] },
+    });
   }
 }

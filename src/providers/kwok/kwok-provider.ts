@@ -14,9 +14,9 @@ import {
   launchableOfferings,
   noCompatibleOffering,
 } from "../../cloud/launchable-offerings.ts";
+import { NodeClassReader } from "../../cloud/node-class-reader.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
 import type { KubeClient } from "../../kube/client.ts";
-import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { Clock } from "../../util/clock.ts";
 import { Random } from "../../util/random.ts";
@@ -44,6 +44,7 @@ export interface KwokProviderOptions extends KwokCapacityOptions {
 export function kwokProvider(options: KwokProviderOptions): CloudProvider {
   const { client, clock, catalogue, kwokNodes, ...capacityOptions } = options;
   const policy = withOfferingKeys(labelPolicy("kwok"), catalogue);
+  const nodeClasses = new NodeClassReader(client, [karpenterTypes.KWOKNodeClass]);
   const list = async () => {
     const instances: Instance[] = [];
     for await (const node of kwokNodes.list()) instances.push(instanceOf(node, clock));
@@ -55,6 +56,7 @@ export function kwokProvider(options: KwokProviderOptions): CloudProvider {
     labelPolicy: policy,
     repairPolicies: kwokRepairPolicies,
     controllers: [
+      nodeClasses.controller,
       ...kwokNodes.controllers,
       kwokNodeClassController(),
       instanceGarbageCollectionController({
@@ -63,7 +65,7 @@ export function kwokProvider(options: KwokProviderOptions): CloudProvider {
       }),
     ],
     create: async (claim, { plannedInstanceTypes } = {}) => {
-      const nodeClass = await getNodeClass(claim, client);
+      const nodeClass = await getNodeClass(claim, nodeClasses);
       assertKwokNodeClassReady(nodeClass);
       // The node's name depends on the claim alone, so that a repeated launch finds the first Node. (02 §7)
       const claimRandom = new Random(claim.metadata.uid ?? claim.metadata.name ?? "");
@@ -100,10 +102,9 @@ function nodeNameOfClaim(claim: NodeClaim): string {
   return knownName ?? newKwokNodeName(claim, new Random(claim.metadata.uid ?? claim.metadata.name ?? ""));
 }
 
-async function getNodeClass({ spec }: NodeClaim, client: KubeClient): Promise<KwokNodeClass> {
+async function getNodeClass({ spec }: NodeClaim, nodeClasses: NodeClassReader): Promise<KwokNodeClass> {
   const { name } = spec.nodeClassRef;
-  const nodeClass = client.get<KubeObject & KwokNodeClass>(karpenterTypes.KWOKNodeClass, { name });
-  const found = await ignoreKubeErrors(nodeClass, "not-found");
+  const found = await nodeClasses.find<KubeObject & KwokNodeClass>(karpenterTypes.KWOKNodeClass, name);
   // As upstream: the claim is deleted and its pods are scheduled again. (02:K-7)
   if (found === undefined) throw new CloudError("insufficient-capacity", `KWOKNodeClass ${name} not found`);
   return found;

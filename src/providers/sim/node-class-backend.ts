@@ -1,9 +1,9 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ClaimLaunchRequest, LaunchableOffering } from "../../cloud/launchable-offerings.ts";
+import type { NodeClassReader } from "../../cloud/node-class-reader.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
-import type { KubeClient, ResourceType } from "../../kube/client.ts";
-import { ignoreKubeErrors } from "../../kube/kube-error.ts";
+import type { ResourceType } from "../../kube/client.ts";
 import type { Random } from "../../util/random.ts";
 import type { InstanceTemplate } from "./fleet-request.ts";
 
@@ -30,7 +30,7 @@ export interface ServedNodeClass {
 export interface NodeClassBackend {
   readonly nodeClass: ResourceType;
   /** Undefined if the class is missing or being deleted. (04 §1.14) */
-  find(client: KubeClient, name: string): Promise<ServedNodeClass | undefined>;
+  find(nodeClasses: NodeClassReader, name: string): Promise<ServedNodeClass | undefined>;
 }
 
 export function nodeClassBackend<T extends KubeObject>(
@@ -39,9 +39,9 @@ export function nodeClassBackend<T extends KubeObject>(
 ): NodeClassBackend {
   return {
     nodeClass,
-    find: async (client, name) => {
-      const found = await ignoreKubeErrors(client.get<T>(nodeClass, { name }), "not-found");
-      return found === undefined || found.metadata.deletionTimestamp !== undefined ? undefined : serve(found);
+    find: async (nodeClasses, name) => {
+      const found = await nodeClasses.find<T>(nodeClass, name);
+      return found === undefined ? undefined : serve(found);
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   launchableOfferings,
   noCompatibleOffering,
 } from "../../cloud/launchable-offerings.ts";
+import { NodeClassReader } from "../../cloud/node-class-reader.ts";
 import { offeringKey, offeringKeyText } from "../../cloud/offering-key.ts";
 import { UnavailableOfferings } from "../../cloud/unavailable-offerings.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
@@ -61,12 +62,14 @@ export function simulatedProvider(options: SimulatedProviderOptions): CloudProvi
     kwokBackend({ offeringState, catalogue, ...options }),
     ec2Backend({ offeringState, region }),
   ];
+  const nodeClassTypes = backends.map(({ nodeClass }) => nodeClass);
+  const nodeClasses = new NodeClassReader(client, nodeClassTypes);
   const policy = withOfferingKeys(labelPolicy("all"), catalogue);
   const list = async () => (await cloud.describeAll()).map(instanceOf);
 
   return {
     name: "simulated",
-    nodeClasses: backends.map(({ nodeClass }) => nodeClass),
+    nodeClasses: nodeClassTypes,
     labelPolicy: policy,
     repairPolicies: [
       ...kwokRepairPolicies,
@@ -74,6 +77,7 @@ export function simulatedProvider(options: SimulatedProviderOptions): CloudProvi
     ],
     onPricesChanged: (listener) => cloud.supply.subscribe(listener),
     controllers: [
+      nodeClasses.controller,
       kwokNodeClassController(),
       nodeClassController({
         resolve: async (nodeClass) => ({
@@ -125,7 +129,7 @@ export function simulatedProvider(options: SimulatedProviderOptions): CloudProvi
   async function findNodeClass(ref: NodeClassRef): Promise<ServedNodeClass | undefined> {
     const { group, kind, name } = ref;
     const backend = backends.find(({ nodeClass }) => nodeClass.group === group && nodeClass.kind === kind);
-    if (backend !== undefined) return backend.find(client, name);
+    if (backend !== undefined) return backend.find(nodeClasses, name);
     throw new CloudError("node-class-not-ready", `${kind}.${group} is not supported by this provider`);
   }
 

@@ -206,6 +206,32 @@ describe("registration", () => {
     expect(node?.metadata.annotations).toMatchObject({ note: "y", kept: "z" });
   });
 
+  it("03:L-11 is not held up by what others write to the Node meanwhile, and keeps it", async () => {
+    const added = { key: "node.kubernetes.io/disk-pressure", effect: "NoSchedule" } as const;
+    const changes = [
+      { metadata: { annotations: { ttl: "0" }, labels: { later: "2" } } },
+      { spec: { taints: [taints.unregistered, added] } }, // a list that the controller is about to replace
+    ];
+    const patches: unknown[] = [];
+    const wrapClient = beforeWrites(async ({ type, name, body, verb, client }) => {
+      if (type.kind !== "Node" || verb !== "patch" || !Array.isArray(body)) return;
+      patches.push(body);
+      const change = changes.shift();
+      if (change !== undefined) await client.patch(builtInTypes.Node, { name }, { kind: "merge", body: change });
+    });
+    const world = await nodeClaimWorld({ controllers, wrapClient });
+    const id = await world.launched("a");
+    await world.create(nodeWithId(await world.launched("b"), { name: "other" }));
+    await world.pass(0.2);
+    expect(keysOf(await world.node("other"))).not.toContain(taints.unregistered.key);
+    expect((await world.node("other"))?.metadata).toMatchObject({ annotations: { ttl: "0" }, labels: { later: "2" } });
+    expect(patches).toHaveLength(1);
+    await world.create(nodeWithId(id));
+    await world.pass(0.2);
+    expect(keysOf(await world.node())).toEqual([added.key]);
+    expect(world.failures).toEqual([]);
+  });
+
   it("03:L-11 an owner that is there already is not added again", async () => {
     const world = await nodeClaimWorld({ controllers });
     const id = await world.launched("a");

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { mixedObjects } from "../../../bench/mixed-pods.ts";
 import type { Pod } from "../../../src/api/kubernetes/pod.ts";
-import { taints } from "../../../src/api/labels.ts";
+import { type Taint, taints } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
+import type { JsonPatchOperation } from "../../../src/controllers/json-patch.ts";
 import type { NodeKubeObject } from "../../../src/controllers/node-claim/claim-lookups.ts";
 import { defaultSettings } from "../../../src/controllers/settings.ts";
 import { isOwnNomination } from "../../../src/core/nominations.ts";
@@ -232,14 +233,12 @@ function withReplicas(object: KubeObject, replicas: number): KubeObject {
 
 /** A pod that is nominated, or a Node that loses the taint that keeps pods away. */
 function describeWrite({ type, name, body }: ClientCall): readonly string[] {
-  const { spec } = (body ?? {}) as {
-    readonly spec?: { readonly taints?: readonly { readonly key: string }[] };
-  };
-  const operations = Array.isArray(body) ? (body as readonly { readonly op: string; readonly value?: string }[]) : [];
-  const node = type.plural === "pods" ? operations.find(({ op }) => op === "add")?.value : undefined;
-  const isClosed = (spec?.taints ?? [taints.unregistered]).some(({ key }) => key === taints.unregistered.key);
-  if (type.plural === "nodes" && !isClosed) return [`open ${name}`];
-  return node === undefined ? [] : [`nominate ${node}`];
+  const operations = Array.isArray(body) ? (body as readonly JsonPatchOperation[]) : [];
+  const added = operations.find(({ op, path }) => op === "add" && /\/(taints|nominatedNodeName)$/.test(path))?.value;
+  if (added === undefined) return [];
+  if (type.plural === "pods") return [`nominate ${added}`];
+  const isClosed = (added as readonly Taint[]).some(({ key }) => key === taints.unregistered.key);
+  return isClosed ? [] : [`open ${name}`];
 }
 
 describe("02:L-41 the whole controller", () => {
