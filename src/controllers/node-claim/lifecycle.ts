@@ -22,14 +22,15 @@ import { finalizeClaim, instancePollMs } from "./finalize-claim.ts";
 import { checkInitialization, slicesPollMs } from "./initialization.ts";
 import { type LaunchedInstances, launchInstance } from "./launch.ts";
 import { checkLiveness } from "./liveness.ts";
+import { NodeOpenings } from "./node-openings.ts";
 import { withTerminationFinalizer } from "./node-sync.ts";
-import { type NodeTimes, registerNode } from "./registration.ts";
+import { type JoiningNodes, registerNode } from "./registration.ts";
 import { ownNameOnLifecycleChange } from "./triggers.ts";
 
 /** What is known of claims beside the API server, as long as it may be needed. */
 interface ClaimMemory {
   readonly launches: LaunchedInstances;
-  readonly nodeTimes: NodeTimes;
+  readonly joining: JoiningNodes;
 }
 
 /** Takes a claim from creation to an initialized node, and finalizes it when it is deleted. (03 §1.1) */
@@ -58,7 +59,9 @@ export function lifecycleController(dependencies: ControllerDependencies): Contr
     backOff: { baseMs: 1_000, maxMs: 60_000 },
     start: (context): ClaimMemory => {
       indexClaimsAndNodes(context);
-      return { launches: new ExpiringMap(context.clock), nodeTimes: new ExpiringMap(context.clock) };
+      const { clock } = context;
+      const joining = { times: new ExpiringMap<number>(clock), openings: new NodeOpenings(clock) };
+      return { launches: new ExpiringMap(clock), joining };
     },
     reconcile: requeueOnConflict(async (name: string, context: KarpenterContext, memory: ClaimMemory) => {
       const claim = nodeClaimView(context).get(name);
@@ -74,13 +77,13 @@ export function lifecycleController(dependencies: ControllerDependencies): Contr
 /** The finalizer is stored before an instance is created, so that none can leak. (03:L-2) */
 async function runPhases(
   seen: NodeClaim,
-  { launches, nodeTimes }: ClaimMemory,
+  { launches, joining }: ClaimMemory,
   context: KarpenterContext,
 ): Promise<ReconcileResult> {
   const claim = await withStoredFinalizer(seen, context);
   const phases: readonly ClaimStep[] = [
     (current) => launchInstance(current, launches, context),
-    (current) => registerNode(current, nodeTimes, context),
+    (current) => registerNode(current, joining, context),
     (current) => checkInitialization(current, context),
     (current) => checkLiveness(current, context),
   ];

@@ -9,12 +9,17 @@ import { nominatePlannedPods } from "../provisioning/nominate-pods.ts";
 import { withClaimCondition, withClaimConditionRefreshed, withClaimConditionTrue } from "./claim-conditions.ts";
 import { allNodesForClaim, isNodeReady, type NodeKubeObject } from "./claim-lookups.ts";
 import type { ClaimStepResult } from "./claim-steps.ts";
+import type { NodeOpenings } from "./node-openings.ts";
 import { hasUnregisteredTaint, nodeMarkedRegistered, nodePatch, syncedNode } from "./node-sync.ts";
 import { type HookResults, runRegistrationHooks } from "./registration-hooks.ts";
 import { recordRegistrationOutcome } from "./registration-outcome.ts";
 
-/** When the Node of a claim was first found joined, and when ready, by the claim's uid. */
-export type NodeTimes = ExpiringMap<number>;
+/** What is known of Nodes that join, beside what the API server has. */
+export interface JoiningNodes {
+  /** When the Node of a claim was first found joined, and when ready, by the claim's uid. */
+  readonly times: ExpiringMap<number>;
+  readonly openings: NodeOpenings;
+}
 
 /**
  * How long a Node that joins ready keeps its taint, if pods are planned on it. A new Node makes the scheduler try all pods that
@@ -32,7 +37,7 @@ const rememberedMs = 60_000;
 /** Syncs the claim to the Node that joined, and removes the unregistered taint. (03 §1.3) */
 export async function registerNode(
   claim: NodeClaim,
-  nodeTimes: NodeTimes,
+  joining: JoiningNodes,
   context: KarpenterContext,
 ): Promise<ClaimStepResult> {
   if (isConditionSettled(claim, "Registered"))
@@ -41,12 +46,12 @@ export async function registerNode(
   if (node === undefined) return withNodeNotFound(claim, context);
   if (others.length > 0) return withMultipleNodes(claim, context);
   warnOfMissingTaint(claim, node, context);
-  return syncNode(claim, { node, nodeTimes }, context);
+  return syncNode(claim, { node, joining }, context);
 }
 
 interface JoinedNode {
   readonly node: NodeKubeObject;
-  readonly nodeTimes: NodeTimes;
+  readonly joining: JoiningNodes;
 }
 
 /**
@@ -54,35 +59,48 @@ interface JoinedNode {
  * planned on it are nominated. (03:L-11 to L-13, 02:L-41)
  */
 async function syncNode(claim: NodeClaim, joined: JoinedNode, context: KarpenterContext): Promise<ClaimStepResult> {
-  const { node } = joined;
+  const { node, joining } = joined;
   const hookResults = await runRegistrationHooks(claim, context.cloud.registrationHooks ?? []);
   const labelled = withExtraLabels(claim, hookResults.labels);
   const isPassed = hookResults.pending.length === 0;
   const afterMs = isPassed ? msUntilOpen(claim, joined, context) : 0;
   if (afterMs > 0 && isReadyForPods(node)) return { claim, afterMs };
   const isOpened = isPassed && afterMs <= 0;
-  if (isOpened) await nominatePlannedPods(claim.metadata.name ?? "", node, context);
-  await jsonPatchObject(context.client, builtInTypes.Node, node, {
-    patchOf: (current) => {
-      const synced = syncedNode(current, labelled);
-      return nodePatch(current, isOpened ? nodeMarkedRegistered(synced) : synced);
-    },
-  });
+  const write = () =>
+    jsonPatchObject(context.client, builtInTypes.Node, node, {
+      patchOf: (current) => {
+        const synced = syncedNode(current, labelled);
+        return nodePatch(current, isOpened ? nodeMarkedRegistered(synced) : synced);
+      },
+    });
+  const nominate = () => nominatePlannedPods(claim.metadata.name ?? "", node, context);
+  if (isOpened && isAwaited(claim, node, context)) await joining.openings.open({ nominate, open: write });
+  else {
+    if (isOpened) await nominate();
+    await write();
+  }
   if (!isPassed) return withHooksPending(labelled, hookResults, context);
   return isOpened ? withRegistered(labelled, node, context) : { ...withNodeNotReady(labelled, context), afterMs };
 }
 
-/** How long the Node keeps its taint yet: only if pods are planned on it, which are to be nominated first. (02:L-46, L-47) */
-function msUntilOpen(
-  { metadata: { name = "", uid = "" } }: NodeClaim,
-  { node, nodeTimes }: JoinedNode,
-  { clock, cluster, nominatesPods }: KarpenterContext,
-): number {
-  if (!nominatesPods() || !hasUnregisteredTaint(node) || cluster.plannedPods.podsOf(name).length === 0) return 0;
+/** Whether pods are planned on the Node, which are to be nominated before it opens. (02:L-41) */
+function isAwaited(
+  { metadata: { name = "" } }: NodeClaim,
+  node: NodeKubeObject,
+  { cluster, nominatesPods }: KarpenterContext,
+): boolean {
+  return nominatesPods() && hasUnregisteredTaint(node) && cluster.plannedPods.podsOf(name).length > 0;
+}
+
+/** How long the Node keeps its taint yet. (02:L-46, L-47) */
+function msUntilOpen(claim: NodeClaim, { node, joining: { times } }: JoinedNode, context: KarpenterContext): number {
+  if (!isAwaited(claim, node, context)) return 0;
+  const { clock } = context;
+  const { uid = "" } = claim.metadata;
   const isReady = isReadyForPods(node);
   const key = `${uid} ${isReady ? "ready" : "joined"}`;
-  const since = nodeTimes.get(key) ?? clock.now();
-  nodeTimes.set(key, since, rememberedMs);
+  const since = times.get(key) ?? clock.now();
+  times.set(key, since, rememberedMs);
   return since + (isReady ? settleMs : maxNotReadyMs) - clock.now();
 }
 
