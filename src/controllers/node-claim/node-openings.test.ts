@@ -48,17 +48,6 @@ describe("02:L-48 Nodes that open in batches", () => {
     expect(done.slice(2)).toEqual(["60000 nominated a", "60010 opened a"]);
   });
 
-  it("are ten at most at a time", async () => {
-    for (let node = 1; node <= 21; node++) void open(String(node));
-    await clock.advance(109);
-    expect(done).toHaveLength(10);
-    await clock.advance(1);
-    expect(done).toHaveLength(20);
-    await clock.advance(1_000);
-    const openedAt = done.filter((line) => line.includes("opened")).map((line) => line.split(" ")[0]);
-    expect(openedAt).toEqual([...Array(10).fill("110"), ...Array(10).fill("220"), "330"]);
-  });
-
   it("fail alone: the others open, and so does the next batch", async () => {
     const refusal = new Error("no");
     const refused = expect(open("a", { refusal })).rejects.toBe(refusal);

@@ -8,8 +8,6 @@ export interface NodeOpening {
   readonly open: () => Promise<void>;
 }
 
-/** While one batch of this many Nodes is opened, the next is collected. */
-const maxBatch = 10;
 /** A batch whose writes are not answered does not keep the next one waiting for longer than this. */
 const maxBatchMs = 5_000;
 
@@ -37,7 +35,6 @@ export class NodeOpenings {
   async open(opening: NodeOpening): Promise<void> {
     const batch = this.#next ?? this.#newBatch();
     const index = batch.openings.push(opening) - 1;
-    if (batch.openings.length === maxBatch) this.#next = undefined;
     const result = (await batch.results)[index];
     if (result?.status === "rejected") throw result.reason;
   }
@@ -45,7 +42,7 @@ export class NodeOpenings {
   #newBatch(): Batch {
     const openings: NodeOpening[] = [];
     const results = this.#turn.then(() => {
-      if (this.#next?.openings === openings) this.#next = undefined;
+      this.#next = undefined;
       return openAll(openings);
     });
     this.#turn = this.#turn.then(() => this.#endOf(results));

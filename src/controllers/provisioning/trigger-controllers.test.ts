@@ -6,6 +6,7 @@ import { View } from "../../kube/view.ts";
 import { ExpectedPlaces } from "../../state/expected-places.ts";
 import { PlannedPods } from "../../state/planned-pods.ts";
 import { PodTimes } from "../../state/pod-times.ts";
+import { Quantity } from "../../util/quantity.ts";
 import { VirtualClock } from "../../util/virtual-clock.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { ProvisioningTrigger } from "./provisioning-trigger.ts";
@@ -35,6 +36,10 @@ function waitingPod(index: number, reason = "Unschedulable", resourceVersion = "
   };
 }
 
+interface PlannedNode extends Pick<StateNode, "isInitialized" | "isBeingDeleted"> {
+  readonly existing?: Pick<StateNode["existing"], "available">;
+}
+
 /** The loop over a view that the test fills. */
 function asking() {
   const clock = new VirtualClock();
@@ -42,7 +47,7 @@ function asking() {
   const trigger = new CountingTrigger();
   const times = new PodTimes();
   const plannedPods = new PlannedPods();
-  const nodes: Record<string, Pick<StateNode, "isInitialized" | "isBeingDeleted">> = {};
+  const nodes: Record<string, PlannedNode> = {};
   const stop = new AbortController();
   const dependencies = {
     trigger,
@@ -120,13 +125,14 @@ it("02:P-10 after its stop neither news nor time ask for a round", async () => {
   expect(clock.pending).toBe(0);
 });
 
-it("02:P-10a a pod can wait as long as the node it is planned on is on its way", async () => {
+it("02:P-10a a pod can wait as long as the node it is planned on is on its way, or has room for it", async () => {
   const { clock, view, trigger, plannedPods, nodes } = asking();
   const again = async (index: number) => {
     await clock.advance(10_000);
     view.onWatchUpdate(waitingPod(index, "Unschedulable", String(clock.now())));
     return trigger.waiting.has(`uid-${index}`);
   };
+  const room = (pods: number) => ({ available: { pods: Quantity.parse(String(pods)) } });
   view.onWatchUpdate(waitingPod(1));
   expect(trigger.waiting.has("uid-1")).toBe(false);
   plannedPods.plan("default/pod-1", "claim");
@@ -135,6 +141,26 @@ it("02:P-10a a pod can wait as long as the node it is planned on is on its way",
   expect(await again(1)).toBe(true);
   nodes["claim"] = { isInitialized: false, isBeingDeleted: true };
   expect(await again(1)).toBe(false);
-  nodes["claim"] = { isInitialized: true, isBeingDeleted: false };
+  nodes["claim"] = { isInitialized: true, isBeingDeleted: false, existing: room(1) };
+  expect(await again(1)).toBe(true);
+  nodes["claim"] = { isInitialized: true, isBeingDeleted: false, existing: room(0) };
   expect(await again(1)).toBe(false);
+});
+
+it("02:P-10a a pod that lost its place triggers at once, however often it changed while its node was on its way", async () => {
+  const { clock, view, trigger, plannedPods, nodes } = asking();
+  const change = async (afterMs: number) => {
+    await clock.advance(afterMs);
+    const before = trigger.fired.length;
+    view.onWatchUpdate(waitingPod(1, "Unschedulable", String(clock.now())));
+    return trigger.fired.length > before && !trigger.waiting.has("uid-1");
+  };
+  view.onWatchUpdate(waitingPod(1));
+  plannedPods.plan("default/pod-1", "claim");
+  nodes["claim"] = { isInitialized: false, isBeingDeleted: false };
+  for (let times = 0; times < 8; times++) expect(await change(1_000)).toBe(false);
+  plannedPods.plan("default/pod-1", "gone");
+  expect(await change(1_000)).toBe(true);
+  expect(await change(1_000)).toBe(false); // now it has to wait twice as long
+  expect(await change(1_000)).toBe(true);
 });

@@ -2,6 +2,8 @@ import type { Node } from "../../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { type KubeObject, namespacedName } from "../../api/object.ts";
 import { isProvisionable } from "../../core/pod-predicates.ts";
+import { podRequests } from "../../core/pod-requests.ts";
+import { resourcesFit } from "../../core/resources.ts";
 import { cacheKey, type ResourceType } from "../../kube/client.ts";
 import type { Controller, ControllerContext } from "../../kube/controller.ts";
 import { builtInTypes } from "../../kube/resources.ts";
@@ -21,7 +23,7 @@ const maxAtOnce = 1_000;
 /**
  * Pending pods trigger a round, and again every ten seconds while they are pending. (02:P-10) Changes of a pod that waits
  * trigger too, but each time it must have waited twice as long: nobody knows why it did not take the node it was given,
- * and a node a second would be launched for it. (02:P-10a)
+ * and a node a second would be launched for it. While its node is on its way, that is counted apart. (02:P-10a)
  */
 export function podTriggerController({ trigger, cluster }: ControllerDependencies): Controller {
   return triggerController<KubeObject & Pod>({
@@ -29,21 +31,24 @@ export function podTriggerController({ trigger, cluster }: ControllerDependencie
     type: builtInTypes.Pod,
     shouldTrigger: isProvisionable,
     trigger: (pod, now) => {
-      trigger.fire(pod.metadata.uid ?? "", { canWait: isNodeComing(pod, cluster) });
+      trigger.fire(pod.metadata.uid ?? "", { canWait: placeOf(pod, cluster) !== "none" });
       cluster.podTimes.ack(pod, now);
       takeExpectedPlace(pod, cluster);
     },
+    isNodeComing: (pod) => placeOf(pod, cluster) === "coming",
   });
 }
 
 /**
- * Whether the node it is planned on is on its way. A round would plan the same again, and pods that are new must not wait for
- * as long as those that wait for their nodes change. (02:P-10a)
+ * Whether the node a pod is planned on is on its way, or there with room for it. Then a round would plan the same again, and
+ * pods that are new, or lost their place to another pod, must not wait for as long as such pods change. (02:P-10a)
  */
-function isNodeComing({ metadata }: Pod, cluster: Cluster): boolean {
-  const claim = cluster.plannedPods.claimOf(namespacedName(metadata));
+function placeOf(pod: Pod, cluster: Cluster): "coming" | "free" | "none" {
+  const claim = cluster.plannedPods.claimOf(namespacedName(pod.metadata));
   const node = claim === undefined ? undefined : cluster.nodeByClaimName(claim);
-  return node !== undefined && !node.isInitialized && !node.isBeingDeleted;
+  if (node === undefined || node.isBeingDeleted) return "none";
+  if (!node.isInitialized) return "coming";
+  return resourcesFit(podRequests(pod), node.existing.available) ? "free" : "none";
 }
 
 /** Nodes with the disrupted taint trigger one too: their pods must be rescheduled. (02:P-11, 03:I-8) */
@@ -61,16 +66,18 @@ interface TriggerControllerOptions<T extends KubeObject> {
   readonly type: ResourceType;
   readonly shouldTrigger: (object: T) => boolean;
   readonly trigger: (object: T, now: number) => void;
+  /** How often an object triggers while this is so says nothing about how long it must have waited once it is not. */
+  readonly isNodeComing?: ((object: T) => boolean) | undefined;
 }
 
 /** Triggers for each object as long as a predicate holds. */
 function triggerController<T extends KubeObject>(options: TriggerControllerOptions<T>): Controller {
-  const { name, type, shouldTrigger, trigger } = options;
+  const { name, type, ...rest } = options;
   return {
     name,
     kinds: [type],
     run: async (context, signal) => {
-      const triggering = new TriggeringObjects<T>(context, { view: context.view<T>(type), shouldTrigger, trigger });
+      const triggering = new TriggeringObjects<T>(context, { ...rest, view: context.view<T>(type) });
       const unsubscribe = context.view<T>(type).subscribe(({ object, old }) => {
         const subject = object ?? old;
         if (subject !== undefined) triggering.observe(cacheKey(subject.metadata), object);
@@ -83,14 +90,15 @@ function triggerController<T extends KubeObject>(options: TriggerControllerOptio
 }
 
 interface TriggeringObjectsOptions<T extends KubeObject>
-  extends Pick<TriggerControllerOptions<T>, "shouldTrigger" | "trigger"> {
+  extends Pick<TriggerControllerOptions<T>, "shouldTrigger" | "trigger" | "isNodeComing"> {
   readonly view: View<T>;
 }
 
-/** When an object triggered last, when it does so again by itself, and how often it has. */
+/** When an object triggered last, when it does so again by itself, and how often it has: while its node was coming, and else. */
 interface Triggered {
   readonly at: number;
   readonly dueAt: number;
+  readonly timesComing: number;
   readonly times: number;
 }
 
@@ -113,17 +121,30 @@ class TriggeringObjects<T extends KubeObject> {
   observe(key: string, object: T | undefined): void {
     const last = this.#triggered.get(key);
     if (object === undefined || !this.#options.shouldTrigger(object)) this.#triggered.delete(key);
-    else if (last === undefined || this.#context.clock.now() >= last.at + gapMs(last)) this.#trigger(key, object);
+    else if (last === undefined || this.#context.clock.now() >= last.at + this.#gapMs(last, object))
+      this.#trigger(key, object);
+  }
+
+  /** How long an object must have waited before a change of it triggers. */
+  #gapMs({ times, timesComing }: Triggered, object: T): number {
+    const before = this.#options.isNodeComing?.(object) ? timesComing : times;
+    return Math.min(triggerRecheckMs, firstGapMs * 2 ** Math.max(0, before - 1));
   }
 
   #trigger(key: string, object: T): void {
     const { clock, observe } = this.#context;
     observe?.runStarted?.();
+    const isComing = this.#options.isNodeComing?.(object) ?? false;
     this.#options.trigger(object, clock.now());
     observe?.runFinished?.("requeue-after", 0);
-    const times = (this.#triggered.get(key)?.times ?? 0) + 1;
+    const { times = 0, timesComing = 0 } = this.#triggered.get(key) ?? {};
     this.#triggered.delete(key); // so that it comes last
-    this.#triggered.set(key, { at: clock.now(), dueAt: clock.now() + triggerRecheckMs, times });
+    this.#triggered.set(key, {
+      at: clock.now(),
+      dueAt: clock.now() + triggerRecheckMs,
+      times: isComing ? times : times + 1,
+      timesComing: isComing ? timesComing + 1 : timesComing,
+    });
     if (this.#timer === undefined) this.#setTimer(triggerRecheckMs);
   }
 
@@ -148,9 +169,4 @@ class TriggeringObjects<T extends KubeObject> {
   #setTimer(ms: number): void {
     this.#timer = this.#context.clock.setTimer(ms, () => this.#triggerDue());
   }
-}
-
-/** How long an object must have waited before a change of it triggers. */
-function gapMs({ times }: Triggered): number {
-  return Math.min(triggerRecheckMs, firstGapMs * 2 ** (times - 1));
 }
