@@ -5,7 +5,7 @@ import { randomInput } from "./random-input.ts";
 
 /** `ROUNDS_SEED=17 npx vitest run --project tier1 test/rounds` plays one input again. */
 const only = process.env["ROUNDS_SEED"];
-const count = isLongTier ? 200 : 10;
+const count = isLongTier ? 200 : 5;
 const seeds = only === undefined ? Array.from({ length: count }, (_, index) => String(index + 1)) : [only];
 
 describe("a plan is what the cluster will be", () => {

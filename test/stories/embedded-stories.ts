@@ -23,7 +23,7 @@ export function tellStories(name: string, stories: readonly Story[]): void {
   });
 }
 
-/** Tier 1 has two minutes for everything: it leaves every third story to `npm run test:whole`, which tells them all. */
+/** Tier 1 has two minutes for everything: it tells every third story; `npm run test:whole` tells them all. */
 function isLeftOut({ isLong = false, isSmoke = false }: Pick<Story, "isLong" | "isSmoke">, index: number): boolean {
-  return isLong || (index % 3 === 2 && !isSmoke);
+  return isLong || (index % 3 !== 0 && !isSmoke);
 }
