@@ -71,6 +71,6 @@ it("a patch that is refused is made anew from the object as it is now, twice", a
 
 it("another object of the same name is not patched", async () => {
   const { calls, write } = refusingServer(1, "2");
-  await write();
+  await expect(write()).rejects.toMatchObject({ code: "not-found" });
   expect(calls).toEqual([patchOf("0")]);
 });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "../api/object.ts";
 import type { KubeClient, ResourceType, WriteOptions } from "../kube/client.ts";
-import { ignoreKubeErrors, isKubeError } from "../kube/kube-error.ts";
+import { isKubeError, KubeError } from "../kube/kube-error.ts";
 import { objectKeyFromMeta } from "./writes.ts";
 
 /** One operation of a JSON patch. */
@@ -21,7 +21,8 @@ export interface JsonPatchOptions<T> extends WriteOptions {
 
 /**
  * Writes a JSON patch, which is refused only if what it tests has changed; others may change the rest of the object at
- * the same time. If it is refused, the object is read again and the patch made anew, at once.
+ * the same time. If it is refused, the object is read again and the patch made anew, at once. Throws `not-found` if the
+ * object is gone, or another has its name.
  */
 export async function jsonPatchObject<T extends KubeObject>(
   client: KubeClient,
@@ -31,8 +32,8 @@ export async function jsonPatchObject<T extends KubeObject>(
 ): Promise<void> {
   const key = objectKeyFromMeta(object.metadata);
   const isSame = { op: "test", path: "/metadata/uid", value: object.metadata.uid } as const;
-  let current: T | undefined = object;
-  for (let tries = 1; current !== undefined && current.metadata.uid === object.metadata.uid; tries++) {
+  let current = object;
+  for (let tries = 1; ; tries++) {
     const operations = patchOf(current);
     if (operations === undefined) return;
     try {
@@ -40,7 +41,9 @@ export async function jsonPatchObject<T extends KubeObject>(
       return;
     } catch (error) {
       if (!isKubeError(error, "invalid") || tries === maxJsonPatchTries) throw error;
-      current = await ignoreKubeErrors(client.get<T>(type, key), "not-found");
+      current = await client.get<T>(type, key);
+      if (current.metadata.uid !== object.metadata.uid)
+        throw new KubeError("not-found", `another ${type.kind} has the name ${key.name}`, { cause: error });
     }
   }
 }
