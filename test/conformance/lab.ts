@@ -49,6 +49,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     await applyCrds(plane, crdsOf(options));
     children.push(await startKwok(plane, options));
     await createStandIns(plane);
+    await untilCollected(plane);
     const { kubeconfigPath } = plane;
     const controller = await startController({
       ...options,
@@ -104,6 +105,29 @@ async function createStandIns(plane: ControlPlane): Promise<void> {
       const { body } = await kube.request("GET", controllerPodPath);
       return (isRecord(body) && isRecord(body.status) && body.status.phase === "Running") || undefined;
     });
+  } finally {
+    kube.close();
+  }
+}
+
+/**
+ * Waits until kube-controller-manager deletes what depends on our kinds. In a new cluster that takes half a minute, which the
+ * first spec would otherwise spend on cleaning up.
+ */
+async function untilCollected(plane: ControlPlane): Promise<void> {
+  const kube = connect(plane);
+  const collection = "/apis/karpenter.kwok.sh/v1alpha1/kwoknodeclasses";
+  try {
+    const nodeClass = {
+      apiVersion: "karpenter.kwok.sh/v1alpha1",
+      kind: "KWOKNodeClass",
+      metadata: { name: "collected" },
+    };
+    const { status, body } = await kube.request("POST", collection, { ...nodeClass, spec: {} });
+    if (status >= 300) throw new Error(`creating KWOKNodeClass collected: ${JSON.stringify(body)}`);
+    await kube.request("DELETE", `${collection}/collected`, { propagationPolicy: "Foreground" });
+    const isGone = async () => (await kube.request("GET", `${collection}/collected`)).status === 404 || undefined;
+    await eventually("a deletion in the foreground ends", isGone, { timeoutMs: 180_000, everyMs: 500 });
   } finally {
     kube.close();
   }
