@@ -73,7 +73,7 @@ export async function writeClaim(
 }
 
 /** The fields that changed. */
-export function changedFields<T extends object>(before: T, after: Partial<T>): Partial<T> | undefined {
+function changedFields<T extends object>(before: T, after: Partial<T>): Partial<T> | undefined {
   const keys = (Object.keys(after) as (keyof T)[]).filter((key) => !isDeepStrictEqual(before[key], after[key]));
   return keys.length === 0 ? undefined : (Object.fromEntries(keys.map((key) => [key, after[key]])) as Partial<T>);
 }
