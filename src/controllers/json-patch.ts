@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "../api/object.ts";
+import { jsonPointer } from "../core/explain/json-patch.ts";
 import type { KubeClient, ResourceType, WriteOptions } from "../kube/client.ts";
 import { isKubeError, KubeError } from "../kube/kube-error.ts";
 import { objectKeyFromMeta } from "./writes.ts";
@@ -61,7 +62,7 @@ export function setFields(
       { op: "test", path, value: null },
       { op: "add", path, value: after },
     ];
-  return changed.map(([key, value]) => ({ op: "add", path: `${path}/${escaped(key)}`, value }));
+  return changed.map(([key, value]) => ({ op: "add", path: `${path}${jsonPointer([key])}`, value }));
 }
 
 /** Operations that replace a list if it is still as it was. */
@@ -75,9 +76,4 @@ export function replaceList(
     { op: "test", path, value: before ?? null },
     { op: "add", path, value: after },
   ];
-}
-
-/** A field name within a JSON pointer. */
-function escaped(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
