@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { annotations, labels } from "../../src/api/labels.ts";
+import { plainSimulator } from "../../src/core/disruption/plain-simulator.ts";
+import { sharedSimulator } from "../../src/core/disruption/shared-simulator.ts";
+import { runSteps } from "../../src/util/steps.ts";
 import { instanceType } from "../builders/instance-type.ts";
 import {
   ago,
@@ -66,6 +69,27 @@ describe("03 §4.7 simulation", () => {
       node: { status: { allocatable: { cpu: "4", pods: "10" } } },
     });
     expect(outcome([pool(), full("n1"), unmanaged])).toBe("delete n1");
+  });
+
+  it("03:D-37 a node that is being deleted receives no pods, and its own need a place", () => {
+    const leaving = room("n2", { claim: { metadata: { deletionTimestamp: ago(1) } } });
+    expect(outcome([pool(), full("n1"), leaving])).toBe("no-cheaper-type");
+    expect(outcome([pool(), full("n1"), leaving, room("n3")])).toBe("no-cheaper-type");
+    const larger = machine("n3", { type: "cpu-16", pods: [{}], conditions: ["Consolidatable=False"] });
+    expect(outcome([pool(), full("n1"), leaving, larger])).toBe("delete n1");
+  });
+
+  it.each([
+    ["plain", plainSimulator],
+    ["shared", sharedSimulator],
+  ])("03:D-37 the %s simulation of a node that somebody else deletes ends at once", (_, simulatorOf) => {
+    const simulator = simulatorOf(
+      cluster([pool(), full("n1", { claim: { metadata: { deletionTimestamp: ago(1) } } })]),
+    );
+    // No method asks about such a node, so the candidate is one of a moment before.
+    const { candidates } = ask(cluster([pool(), full("n1")]), single);
+    expect(candidates.map(({ name }) => name)).toEqual(["n1"]);
+    expect(runSteps(simulator.simulate(candidates, { isConsolidation: true }))).toEqual({ kind: "candidate-deleting" });
   });
 
   it("03:D-42 nodes that are not initialized do not count", () => {
@@ -214,6 +238,22 @@ describe("03:D-46 to D-49 what a simulation allows", () => {
     expect(outcome([atLeast(2), machine("n1", { pods: [{}] })])).toBe("replace n1 -> cpu-2|cpu-4");
     expect(outcome([atLeast(3), machine("n1", { pods: [{}] })])).toBe("min-values");
     expect(outcome([atLeast(3), machine("n1", { pods: [{}] })], { minValues: "BestEffort" })).toBe("min-values");
+  });
+
+  it("03:D-40 a replacement has the 600 cheapest types, and minValues must hold among them", () => {
+    const cheap = Array.from({ length: 620 }, (_, at) =>
+      instanceType(`t-${String(at).padStart(3, "0")}`)
+        .price(1 + at / 1_000)
+        .label("tier", at < 600 ? "first" : "second"),
+    );
+    const types = [...cheap.toReversed(), instanceType("cpu-8").cpu(8).price(3)];
+    const node = machine("n1", { pods: [{}] });
+    const [command] = ask(cluster([pool(), node], { types, mode: "upstream" }), single).commands;
+    expect(command?.replacements[0]?.instanceTypes.map(({ name }) => name)).toEqual(
+      cheap.slice(0, 600).map(({ name }) => name),
+    );
+    const twoTiers = pool({ requirements: [{ key: "tier", operator: "Exists", minValues: 2 }] });
+    expect(outcome([twoTiers, node], { types })).toBe("pods-unschedulable");
   });
 
   it("03:D-49 a node of unknown price is deleted, not replaced", () => {

@@ -122,7 +122,7 @@ describe("03:D-33 03:D-34 when a search is worth repeating", () => {
     await eventually(world, () => world.isTainted("n1"), soon);
   });
 
-  it("03:D-33 what found nothing is not searched again for five minutes", async () => {
+  it("03:D-33 03:D-58 what found nothing is not searched again for five minutes", async () => {
     world = await disruptionWorld();
     await fullNode();
     await world.pass(settle);

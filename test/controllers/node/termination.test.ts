@@ -17,7 +17,7 @@ describe("the end of a Node", () => {
     expect((await world.requireClaim("a")).metadata.deletionTimestamp).toBeDefined();
     await world.pass(30);
     expect(await world.node("node-a")).toBeUndefined();
-    expect(await world.claim("a")).toBeUndefined();
+    expect(await world.claims()).toEqual([]);
     expect(world.cloud.records()).toEqual([]);
     expect(world.logged("deleted node")).toMatchObject([
       { level: "info", controller: "node.termination", Node: { name: "node-a" }, NodeClaim: { name: "a" } },
@@ -192,6 +192,20 @@ describe("a machine that is gone", () => {
     await world.pass(1);
     expect(await world.node("node-a")).toBeUndefined();
     expect(await world.terminatingPods()).toEqual([]);
+  });
+
+  it("03:I-7 an instance that dies while its Node is drained takes the Node and the claim along", async () => {
+    const world = await nodeWorld();
+    await world.registeredNode();
+    await world.run(["web"], { metadata: protectedBy("true") });
+    await world.deleteNode();
+    await world.pass(60);
+    expect(await world.node("node-a")).toBeDefined();
+    await world.setReady("Unknown");
+    world.loseInstance();
+    await world.pass(10);
+    expect(await world.node("node-a")).toBeUndefined();
+    expect(await world.claims()).toEqual([]);
   });
 
   it("03:T-5 is not believed while the kubelet reports", async () => {
