@@ -83,6 +83,21 @@ describeOnCluster("startControlPlane", () => {
     expect(pids.map(isRunning)).toEqual([false, false, false, false]);
   });
 
+  it("starts a component anew, which goes on with its work", async () => {
+    const { pids, restart, stop, ...connection } = await startControlPlane();
+    await restart("kube-controller-manager", "fast");
+    expect(pids.filter(isRunning)).toHaveLength(3);
+
+    const kube = connect(connection);
+    await kube.request("POST", "/api/v1/namespaces", namespace("new"));
+    await eventually("the controller manager makes a service account", async () => {
+      const { status } = await kube.request("GET", "/api/v1/namespaces/new/serviceaccounts/default");
+      return status === 200 || undefined;
+    });
+    kube.close();
+    await stop();
+  });
+
   it("without a controller manager accepts pods whose namespace has no service account", async () => {
     const { pids, stop, ...connection } = await startControlPlane({ components: [] });
     const kube = connect(connection);

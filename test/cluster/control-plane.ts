@@ -24,6 +24,8 @@ import { freePorts } from "./ports.ts";
 export interface ControlPlane extends Connection {
   readonly kubeconfigPath: string;
   readonly pids: readonly number[];
+  /** Ends a component and starts it anew with other limits. */
+  restart(name: Component, requestRates: RequestRates): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -54,14 +56,14 @@ async function attempt(
   { components, requestRates }: Required<ControlPlaneOptions>,
 ): Promise<ControlPlane> {
   const dir = await mkdtemp(join(tmpdir(), "karpenter-cluster-"));
-  const children: Child[] = [];
+  const children = new Map<string, Child>(); // by name, in the order of their start
   const forget = onExit(() => {
-    for (const child of children) child.kill();
+    for (const child of children.values()) child.kill();
     rmSync(dir, { recursive: true, force: true });
   });
   const stop = async (): Promise<void> => {
     // Clients before servers, so that none spends its last seconds retrying.
-    for (const child of [...children].reverse()) await child.stop(graceMs);
+    for (const child of [...children.values()].reverse()) await child.stop(graceMs);
     await rm(dir, { recursive: true, force: true, maxRetries: 3 });
     forget();
   };
@@ -73,20 +75,23 @@ async function attempt(
     const start = async (program: Program): Promise<void> => {
       const logPath = join(dir, `${program.name}.log`);
       const child = await startChild(join(binaries, program.name), { args: program.args, logPath });
-      children.push(child);
+      children.set(program.name, child);
       await untilReady(child, { ...connection, url: program.readyUrl });
     };
+    const startComponent = (name: Component, rates: RequestRates): Promise<void> =>
+      start(component(name, files, { port: componentPorts[components.indexOf(name)] ?? 0, requestRates: rates }));
 
     await start(etcd(files, { client: etcdPort, peer: peerPort }));
     await start(apiServer(files, { port: apiPort, etcdPort, components }));
-    await allOf(
-      components.map((name, index) =>
-        start(component(name, files, { port: componentPorts[index] ?? 0, requestRates })),
-      ),
-    );
+    await allOf(components.map((name) => startComponent(name, requestRates)));
 
     const { url, ca, token } = connection;
-    return { url, ca, token, kubeconfigPath: files.kubeconfig, pids: children.map(({ pid }) => pid), stop };
+    const pids = [...children.values()].map(({ pid }) => pid);
+    const restart: ControlPlane["restart"] = async (name, rates) => {
+      await children.get(name)?.stop(graceMs);
+      await startComponent(name, rates);
+    };
+    return { url, ca, token, kubeconfigPath: files.kubeconfig, pids, restart, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -2,6 +2,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { errorMessage } from "../../src/util/error-text.ts";
 import { type ControllerName, controllerNames, markPeak, usageOf } from "./controller.ts";
 import { type Figure, type Figures, keyOf, readFigures, secondsAllowed, writeFigures } from "./figures.ts";
 import { type Lab, startLab } from "./lab.ts";
@@ -98,6 +99,7 @@ async function runOnce(spec: Spec, { run, labs, time }: Once): Promise<Figure> {
     kubeconfigPath: lab.kubeconfigPath,
     outputDir,
     timeoutSeconds: run.timeout ?? Math.round(120 + 4 * (known.upstream?.seconds ?? 600)),
+    onCleanUp: spec.suite === "performance" ? () => lab.quicken().catch(reportError) : undefined,
   });
   prices?.stop();
   const hasCrashed = lab.controller.hasExited();
@@ -223,6 +225,10 @@ function fileName({ suite, name }: Spec): string {
 
 function rounded(value: number): number {
   return Math.round(value * 10) / 10;
+}
+
+function reportError(error: unknown): void {
+  print(`        ${errorMessage(error)}`);
 }
 
 function print(line: string): void {

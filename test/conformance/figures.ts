@@ -66,8 +66,8 @@ export function page(figures: Figures): string {
     ...rows.map(row),
     "",
     phasesIntro,
-    "| spec | phase | controller | s | nodes | CPU s | MB | $/h | over bound |",
-    "|---|---|---|--:|--:|--:|--:|--:|--:|",
+    "| spec | phase | controller | s | nodes | CPU s | MB | $/h | over bound | load |",
+    "|---|---|---|--:|--:|--:|--:|--:|--:|--:|",
     ...rows.flatMap(phaseRows),
     "",
   ].join("\n");
@@ -75,14 +75,16 @@ export function page(figures: Figures): string {
 
 const phasesIntro = `## Phases of the performance suite
 
-Both controllers one after the other on the same machine, beside work of the lowest priority. CPU seconds and MB are what the suite read from the
-controller's metrics. Over bound: the nodes' price over that of exactly what the pods that stay ask for, when the phase ended.
+Both controllers on the same machine: one after the other, or (XL, self anti-affinity, do not disrupt) wholly or in part at the same time, each with a control
+plane of its own, where times are longer than on a quiet machine for both. CPU seconds and MB are what the suite read from the
+controller's metrics. Over bound: the nodes' price over that of exactly what the pods that stay ask for, when the phase ended; load: the machine's load average then.
 `;
 
 function phaseRows([key, figures]: Row): readonly string[] {
   return controllerNames.flatMap((controller) =>
-    (figures[controller]?.phases ?? []).map(({ name, seconds, nodes, cpuSeconds, peakMb, pricePerHour, overBound }) => {
-      const cells = [key, name, controller, seconds, nodes, cpuSeconds, peakMb, pricePerHour, overBound];
+    (figures[controller]?.phases ?? []).map((phase) => {
+      const { name, seconds, nodes, cpuSeconds, peakMb, pricePerHour, overBound, load } = phase;
+      const cells = [key, name, controller, seconds, nodes, cpuSeconds, peakMb, pricePerHour, overBound, load];
       return `| ${cells.map((cell) => cell ?? "–").join(" | ")} |`;
     }),
   );

@@ -35,7 +35,7 @@ describe("a phase of the performance suite", () => {
     karpenter_max_memory_mb: 250.2,
     metrics_sample_count: 3,
   };
-  const sample = (time: string, overBound: number) => ({ at: Date.parse(time), pricePerHour: 1, overBound });
+  const sample = (time: string, overBound: number) => ({ at: Date.parse(time), pricePerHour: 1, overBound, load: 3.2 });
 
   it("has the suite's figures and the last price before its end", () => {
     const samples = [sample("2026-01-01T00:00:50Z", 1.2), sample("2026-01-01T00:00:55Z", 1.1)];
@@ -47,6 +47,7 @@ describe("a phase of the performance suite", () => {
       peakMb: 250,
       pricePerHour: 1,
       overBound: 1.1,
+      load: 3,
     });
   });
 

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { join } from "node:path";
 import { resourcePrice } from "../../bench/mixed-pods.ts";
 import { kwokLabels } from "../../src/api/labels.ts";
@@ -17,6 +18,8 @@ export interface Phase {
   readonly pricePerHour?: number;
   /** The price over that of exactly what the pods ask for. */
   readonly overBound?: number;
+  /** Load average of the machine at the end. */
+  readonly load?: number;
 }
 
 /** What the suite writes of a phase. Times are in nanoseconds. */
@@ -34,6 +37,7 @@ export interface PriceSample {
   readonly at: number;
   readonly pricePerHour: number;
   readonly overBound: number;
+  readonly load?: number;
 }
 
 /** The phases whose reports a spec left in its folder, in the order of time. */
@@ -57,6 +61,7 @@ export function phaseOf(report: PhaseReport, samples: readonly PriceSample[]): P
       peakMb: Math.round(report.karpenter_max_memory_mb),
     }),
     ...(last && { pricePerHour: rounded(last.pricePerHour), overBound: rounded(last.overBound) }),
+    ...(last?.load !== undefined && { load: Math.round(last.load) }),
   };
 }
 
@@ -70,7 +75,8 @@ export function samplePrices(connection: Connection): { readonly samples: PriceS
   const timer = setInterval(async () => {
     try {
       const nodes = await read("/api/v1/nodes");
-      samples.push(priceOf(nodes, await read("/api/v1/namespaces/default/pods"), Date.now()));
+      const price = priceOf(nodes, await read("/api/v1/namespaces/default/pods"), Date.now());
+      samples.push({ ...price, load: loadavg()[0] ?? 0 });
     } catch {
       // A sample less; the API server may be about to stop.
     }

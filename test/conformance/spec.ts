@@ -2,6 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { onExit } from "../cluster/exit-hook.ts";
 
 export const suites = ["regression", "performance"] as const;
@@ -49,9 +51,11 @@ interface GinkgoRun {
   readonly kubeconfigPath?: string;
   /** Ends the suite the hard way, for when its own limit does not. */
   readonly killAfterMs?: number;
+  readonly onCleanUp?: (() => void) | undefined;
 }
 
-async function ginkgo({ suite, programs, outputDir, args, kubeconfigPath, killAfterMs }: GinkgoRun): Promise<void> {
+async function ginkgo(run: GinkgoRun): Promise<void> {
+  const { suite, programs, outputDir, args, kubeconfigPath, killAfterMs, onCleanUp } = run;
   const log = createWriteStream(join(outputDir, "log"));
   const env = { ...process.env, OUTPUT_DIR: outputDir, ...(kubeconfigPath && { KUBECONFIG: kubeconfigPath }) };
   const child = spawn(join(programs, `${suite}.test`), ["-test.timeout=0", "--ginkgo.no-color", ...args], {
@@ -60,6 +64,7 @@ async function ginkgo({ suite, programs, outputDir, args, kubeconfigPath, killAf
   });
   child.stdout.pipe(log, { end: false });
   child.stderr.pipe(log, { end: false });
+  if (onCleanUp) onLine(child.stdout, (line) => line.includes("< Exit [It]"), onCleanUp);
   const forget = onExit(() => child.kill("SIGKILL"));
   const timer = killAfterMs && setTimeout(() => child.kill("SIGKILL"), killAfterMs);
   await once(child, "close");
@@ -68,12 +73,24 @@ async function ginkgo({ suite, programs, outputDir, args, kubeconfigPath, killAf
   log.end();
 }
 
+/** Calls once, at the first such line. */
+function onLine(stream: Readable, isWanted: (line: string) => boolean, call: () => void): void {
+  const lines = createInterface({ input: stream });
+  lines.on("line", (line) => {
+    if (!isWanted(line)) return;
+    lines.removeAllListeners("line");
+    call();
+  });
+}
+
 export interface SpecRun {
   readonly programs: string;
   readonly kubeconfigPath: string;
   /** Gets the suite's log and reports. */
   readonly outputDir: string;
   readonly timeoutSeconds: number;
+  /** The spec itself has ended, and what it made is about to be deleted. */
+  readonly onCleanUp?: (() => void) | undefined;
 }
 
 /** Runs one spec in a process of its own; nothing else of the suite runs. */
@@ -90,6 +107,7 @@ export async function runSpec({ suite, name }: Spec, run: SpecRun): Promise<Spec
       `--ginkgo.timeout=${run.timeoutSeconds}s`,
       "--ginkgo.grace-period=30s",
       "--ginkgo.v",
+      "--ginkgo.show-node-events", // says when the spec itself has ended
       `--ginkgo.json-report=${report}`,
     ],
   });
