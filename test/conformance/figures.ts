@@ -75,9 +75,8 @@ export function page(figures: Figures): string {
 
 const phasesIntro = `## Phases of the performance suite
 
-Both controllers on the same machine: one after the other, or (XL, self anti-affinity, do not disrupt) wholly or in part at the same time, each with a control
-plane of its own, where times are longer than on a quiet machine for both. CPU seconds and MB are what the suite read from the
-controller's metrics. Over bound: the nodes' price over that of exactly what the pods that stay ask for, when the phase ended; load: the machine's load average then.
+Both controllers one after the other on the same machine of two cores, beside work of the lowest priority. CPU seconds and MB are what the suite
+read from the controller's metrics. Over bound: the nodes' price over that of exactly what the pods that stay ask for, when the phase ended; load: the machine's load average then.
 `;
 
 function phaseRows([key, figures]: Row): readonly string[] {
