@@ -39,6 +39,12 @@ export const kwokPhases: Readonly<Record<string, readonly KubeObject[]>> = {
   "suite-wide": suiteWide(),
 };
 
+/** The performance suite's interference phase, in which large pods exclude each other too. */
+export const suiteInterference: readonly KubeObject[] = [
+  deployment("small", { ...small, replicas: 500, wishes: ["one-a-node"] }),
+  deployment("large", { ...large, replicas: 0, wishes: ["one-a-node"] }),
+];
+
 /** The thirty deployments of the performance suite's wide phase: cpu in millicores and memory in Mi of each. */
 function suiteWide(): readonly KubeObject[] {
   const cpus = [

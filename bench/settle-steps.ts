@@ -1,6 +1,6 @@
 import { annotations } from "../src/api/labels.ts";
 import type { KubeObject } from "../src/api/object.ts";
-import { kwokPhases } from "./kwok-phases.ts";
+import { kwokPhases, suiteInterference } from "./kwok-phases.ts";
 
 /** What happens to a KWOK phase after its scale-out, and how long upstream's suite waits for it. */
 export interface SettleStep {
@@ -50,6 +50,12 @@ export const settlePhases: Readonly<Record<string, SettlePhase>> = {
       },
     ],
     limit: 40,
+  },
+  // As upstream's suite has it: in the end there are more of the small pods, not of the large ones.
+  "suite-interference": {
+    objects: suiteInterference,
+    steps: [{ replicas: { small: 250, large: 500 } }, { replicas: { small: 400, large: 200 } }],
+    limit: 15,
   },
   drift: { objects: phase("drift"), steps: [{ replicas: {}, isDrift: true }], limit: 30 },
 };

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { annotations, labels } from "../../src/api/labels.ts";
+import { instanceType } from "../builders/instance-type.ts";
 import { runs } from "../runs.ts";
 import { ask, cluster, codesOf, commandTexts, machine, pool } from "./cluster.ts";
 
@@ -61,6 +62,27 @@ describe("03 §10.2 sets of nodes that are no prefix", () => {
     const dear = machine("dear", { type: "cpu-16", capacityType: "spot", pods: [{ cpu: "3500m" }] });
     const proposal = ask(cluster([pool(), keeper, ...small, dear]), multi, { sweep: "several" });
     expect(commandTexts(proposal)).toEqual(["delete dear"]);
+  });
+
+  it("03 §10.2 a node that saves more by itself is not taken together with another", () => {
+    const types = [
+      instanceType("small").cpu(2).price(0.05),
+      instanceType("medium").cpu(4).price(0.13),
+      instanceType("large").cpu(8).price(0.23),
+    ];
+    const full = Array.from({ length: 7 }, (_, at) =>
+      machine(`full-${at}`, { type: "large", pods: [{ cpu: "7500m" }] }),
+    );
+    const snapshot = cluster(
+      [
+        pool(),
+        ...full,
+        machine("wasteful", { type: "medium", pods: [{ cpu: "900m" }] }),
+        machine("fitting", { type: "medium", pods: [{ cpu: "3500m" }] }),
+      ],
+      { types },
+    );
+    expect(commandTexts(ask(snapshot, multi, { sweep: "several" }))).toEqual(["replace wasteful -> small"]);
   });
 
   it("03:D-51 upstream tries prefixes only", () => {

@@ -18,6 +18,8 @@ const maxRefusals = 6;
 const maxSharing = 3;
 /** Of the nodes by price, as many are tried as the beginning of a set. */
 const maxDearest = 6;
+/** Of the nodes of the best set, as many are tried by themselves. */
+const maxAlone = 8;
 
 interface SubsetOutcome {
   readonly best: CommandAndMoves | undefined;
@@ -31,7 +33,7 @@ interface SubsetOutcome {
  * their own. A set that works is grown by others in the order, without those that stand in the way. The nodes of a pool,
  * and those of one type, are searched by themselves too. The order prefers small nodes, whose pods may take the room that
  * a dear one needs to go: so sets that begin with one of the dearest are tried as well. Of all that works, and of the prefixes
- * that do, one is chosen. (03 §10.2-6)
+ * that do, one is chosen, unless one of its nodes saves more by itself. (03 §10.2-6)
  */
 export function* searchSubsets(
   ordered: readonly DisruptionCandidate[],
@@ -43,7 +45,9 @@ export function* searchSubsets(
   if (prefix !== undefined) yield* search.grow(prefix.command);
   for (const list of [ordered, ...groupsOf(ordered)]) yield* search.searchIn(list.slice(0, maxNodes));
   yield* search.growFromDearest();
-  return { best: yield* chooseCommand(search.found, ordered, input.snapshot), isStopped: search.isStopped };
+  const best = yield* chooseCommand(search.found, ordered, input.snapshot);
+  const alone = best && (yield* search.tryAlone(best.command));
+  return { best: alone ?? best, isStopped: search.isStopped };
 }
 
 /** The nodes of each pool, then those of each pool and type; what costs the most first. */
@@ -111,11 +115,27 @@ class SubsetSearch {
   /** Sets that begin with one of the dearest nodes, and grow by the dearest of the others. */
   *growFromDearest(): Steps<void> {
     this.#simulationsLeft = maxSimulations;
-    const byPrice = this.#ordered.toSorted((a, b) => b.price - a.price);
-    for (const dear of byPrice.slice(0, maxDearest)) {
+    const dearest = byPrice(this.#ordered);
+    for (const dear of dearest.slice(0, maxDearest)) {
       const alone = yield* this.#try([dear]);
-      if (alone?.kind === "command") yield* this.grow(alone.command, byPrice);
+      if (alone?.kind === "command") yield* this.grow(alone.command, dearest);
     }
+  }
+
+  /**
+   * What one of the nodes saves by itself, if that is more than all of them save together. A small pod on a node that is too
+   * large and a pod that fits its node may be a little cheaper on one new node, but much cheaper where they are.
+   */
+  *tryAlone({ candidates, replacements, savings }: DisruptionCommand): Steps<CommandAndMoves | undefined> {
+    if (candidates.length === 1 || replacements.length === 0) return undefined;
+    this.#simulationsLeft = maxAlone;
+    let best: CommandAndMoves | undefined;
+    for (const candidate of byPrice(candidates)) {
+      const result = yield* this.#try([candidate]);
+      if (result === undefined) break;
+      if (result.kind === "command" && result.command.savings > (best?.command.savings ?? savings)) best = result;
+    }
+    return best;
   }
 
   /** Undefined if the search is over. */
@@ -150,6 +170,11 @@ class SubsetSearch {
       step = isBetter ? 2 * added : Math.max(1, Math.floor(added / 2));
     }
   }
+}
+
+/** The dearest first. */
+function byPrice(candidates: readonly DisruptionCandidate[]): readonly DisruptionCandidate[] {
+  return candidates.toSorted((a, b) => b.price - a.price);
 }
 
 /** Parts of a set that may go though the whole cannot. */
