@@ -17,6 +17,7 @@ import { deviceKinds } from "../device-views.ts";
 import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { runInSlices } from "../provisioning/run-in-slices.ts";
+import { scaledConcurrency } from "../settings.ts";
 import { chooseSearch } from "./choose-search.ts";
 import { recordCandidates } from "./disruption-events.ts";
 import { currentSnapshot, type DisruptionState, snapshotOptions } from "./disruption-state.ts";
@@ -96,7 +97,8 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
         withinMs: unsyncedMs,
         because: "a command that runs is looked at every second",
       })),
-      concurrency: 100,
+      concurrency: scaledConcurrency({ min: 100, max: 1_000 }, dependencies.settings),
+      backOff: { baseMs: 1_000, maxMs: 10_000 },
       subscribe: (enqueue) => commands.subscribe(enqueue),
       reconcile: async (id, context) => {
         const running = commands.get(id);

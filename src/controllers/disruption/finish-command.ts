@@ -4,6 +4,7 @@ import { commandText } from "../../core/disruption/command-text.ts";
 import { disruptionMethods } from "../../core/disruption/methods.ts";
 import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { forEachConcurrent, throwIfAny } from "../../util/concurrent.ts";
+import { errorMessage } from "../../util/error-text.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { nodeClaimView } from "../node-claim/claim-lookups.ts";
 import { disruptClaim } from "../node-claim/disrupt-claim.ts";
@@ -11,7 +12,7 @@ import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { commandTimeoutMs } from "./command-timeout.ts";
 import { recordLaunching, recordTerminating, recordWaitingOnReadiness } from "./disruption-events.ts";
 import type { DriftBackOff } from "./drift-back-off.ts";
-import { claimNameOfCandidate, unmarkCandidates } from "./mark-candidates.ts";
+import { claimNameOfCandidate, unmarkNodes } from "./mark-candidates.ts";
 import { reasonLabel } from "./reason-label.ts";
 import type { RecentMoves } from "./recent-moves.ts";
 import type { CommandReplacement, RunningCommand, RunningCommands } from "./running-commands.ts";
@@ -25,35 +26,48 @@ export interface FinishCommandOptions {
   readonly recentMoves: RecentMoves;
 }
 
-/** Waits for the replacements of a command, then deletes its nodes; gives up if a replacement cannot come. (03:D-75 to D-81) */
+/** Waits for the replacements of a command, then deletes its nodes; gives up if that cannot be done. (03:D-75 to D-81) */
 export async function finishCommand(
   running: RunningCommand,
-  { commands, driftBackOff, recentMoves }: FinishCommandOptions,
+  options: FinishCommandOptions,
   context: KarpenterContext,
 ): Promise<ReconcileResult> {
-  const failure = await replacementFailure(running, context);
-  if (failure === undefined && running.replacements.every(({ isInitialized }) => isInitialized)) {
-    const run = (candidate: DisruptionCandidate): Promise<void> => deleteCandidate(candidate, running, context);
-    const errors = await forEachConcurrent(running.command.candidates, { limit: maxClaimsInFlight, run });
-    throwIfAny(errors, "deleting the claims of a disruption command");
-    commands.remove(running.id);
-    recentMoves.add(running, context.clock.now());
-    for (const pool of poolsOf(running)) driftBackOff.succeeded(pool);
-    context.log.debug("command succeeded", { command: commandText(running.command, running.id) });
+  const failure = replacementFailure(running, context);
+  const isReady = failure === undefined && running.replacements.every(({ isInitialized }) => isInitialized);
+  const errors = isReady ? await deleteCandidates(running, context) : [];
+  if (isReady && errors.length === 0) {
+    succeed(running, options, context);
     return undefined;
   }
-  const timeoutMs = commandTimeoutMs(commands.providerIds().length);
-  const isTooLate = context.clock.now() - running.startedAtMs > timeoutMs;
-  if (failure === undefined && !isTooLate) return { afterMs: pollMs };
-  await rollBack(running, failure ?? "reached timeout", { commands, driftBackOff, recentMoves }, context);
-  return undefined;
+  if (failure !== undefined || isTooLate(running, options, context)) {
+    await rollBack(running, failure ?? ["reached timeout", ...errors.map(errorMessage)].join("; "), options, context);
+    return undefined;
+  }
+  throwIfAny(errors, "deleting the claims of a disruption command");
+  return { afterMs: pollMs };
+}
+
+function isTooLate(
+  { startedAtMs }: RunningCommand,
+  { commands }: FinishCommandOptions,
+  { clock }: KarpenterContext,
+): boolean {
+  return clock.now() - startedAtMs > commandTimeoutMs(commands.providerIds().length);
+}
+
+function succeed(
+  running: RunningCommand,
+  { commands, driftBackOff, recentMoves }: FinishCommandOptions,
+  { clock, log }: KarpenterContext,
+): void {
+  commands.remove(running.id);
+  recentMoves.add(running, clock.now());
+  for (const pool of poolsOf(running)) driftBackOff.succeeded(pool);
+  log.debug("command succeeded", { command: commandText(running.command, running.id) });
 }
 
 /** Why a replacement will never be there; undefined: all are there, or may come. (03:D-75) */
-async function replacementFailure(
-  { replacements, command }: RunningCommand,
-  context: KarpenterContext,
-): Promise<string | undefined> {
+function replacementFailure({ replacements, command }: RunningCommand, context: KarpenterContext): string | undefined {
   for (const replacement of replacements) {
     if (replacement.isInitialized) continue;
     const claim = nodeClaimView(context).get(replacement.claim);
@@ -71,6 +85,12 @@ async function replacementFailure(
 /** The view may not show it yet; cluster state knows every claim we created. */
 function isKnown({ claim }: CommandReplacement, { cluster }: KarpenterContext): boolean {
   return cluster.nodeByClaimName(claim) !== undefined || cluster.unlaunchedClaims().includes(claim);
+}
+
+/** Each can fail on its own; returns all failures. */
+function deleteCandidates(running: RunningCommand, context: KarpenterContext): Promise<readonly unknown[]> {
+  const run = (candidate: DisruptionCandidate): Promise<void> => deleteCandidate(candidate, running, context);
+  return forEachConcurrent(running.command.candidates, { limit: maxClaimsInFlight, run });
 }
 
 /** A claim that is gone or on its way out counts as deleted. (03:D-77, D-80) */
@@ -92,7 +112,10 @@ async function deleteCandidate(
   if (isDeleted) recordTerminating(candidate, reason, context);
 }
 
-/** The nodes stay. Replacements that came up stay too, as ordinary nodes. (03:D-79) */
+/**
+ * The nodes stay. Replacements that came up stay too, as ordinary nodes. A mark that cannot be taken back now holds up
+ * no other node: the next pass removes it. (03:D-79, D-3)
+ */
 async function rollBack(
   { id, command, replacements }: RunningCommand,
   because: string,
@@ -100,8 +123,10 @@ async function rollBack(
   context: KarpenterContext,
 ): Promise<void> {
   const { method, reason, decision, candidates } = command;
-  await unmarkCandidates(candidates, context);
-  context.cluster.unmarkForDeletion(...candidates.map(({ providerId }) => providerId));
+  const providerIds = candidates.map(({ providerId }) => providerId);
+  const staying = providerIds.flatMap((id) => context.cluster.nodeByProviderId(id) ?? []);
+  const errors = await unmarkNodes(staying, context);
+  context.cluster.unmarkForDeletion(...providerIds);
   commands.remove(id);
   if (reason === "Drifted") for (const { pool } of candidates) driftBackOff.failed(pool.name, context.clock.now());
   const missing = replacements.filter(({ isInitialized }) => !isInitialized).length;
@@ -110,7 +135,7 @@ async function rollBack(
   if (missing > 0) context.metrics.count("voluntary_disruption_queue_failures_total", labels, missing);
   context.log.error("failed terminating nodes while executing a disruption command", {
     command: commandText(command, id),
-    error: because,
+    error: [because, ...errors.map(errorMessage)].join("; "),
   });
 }
 

@@ -2,7 +2,8 @@ import type { DisruptionCandidate } from "../../core/disruption/candidate.ts";
 import { isOfStaticPool } from "../../core/disruption/candidate.ts";
 import type { DisruptionCommand } from "../../core/disruption/command.ts";
 import type { StateNode } from "../../core/round/cluster-snapshot.ts";
-import { forEachConcurrent, throwIfAny } from "../../util/concurrent.ts";
+import { isNodeBeingDeleted } from "../../state/existing-node.ts";
+import { forEachConcurrent } from "../../util/concurrent.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { addDisruptedTaint, removeDisruptedTaint } from "./disrupted-taint.ts";
@@ -30,22 +31,24 @@ export async function markCandidates(
   return { marked: candidates.filter((one) => marked.has(one)), errors };
 }
 
-/** Makes the nodes usable again. (03:D-79) */
-export async function unmarkCandidates(
-  candidates: readonly DisruptionCandidate[],
-  context: KarpenterContext,
-): Promise<void> {
-  const run = ({ stateNode }: DisruptionCandidate): Promise<void> => unmarkNode(stateNode, context);
-  throwIfAny(await forEachConcurrent(candidates, { limit: maxClaimsInFlight, run }), "taking back marks of nodes");
+/**
+ * Makes nodes usable again; each can fail on its own, returns all failures. Nodes that somebody deletes keep their marks:
+ * the taint is also that of termination. (03:D-3, D-79)
+ */
+export function unmarkNodes(nodes: readonly StateNode[], context: KarpenterContext): Promise<readonly unknown[]> {
+  const staying = nodes.filter((one) => !isNodeBeingDeleted(one) && one.node?.metadata.deletionTimestamp === undefined);
+  const run = (one: StateNode): Promise<void> => unmarkNode(one, context);
+  return forEachConcurrent(staying, { limit: maxClaimsInFlight, run });
 }
 
 /** Takes back the taint and the reason; a claim of a static pool counts as active again. */
-export async function unmarkNode({ name, claim, nodePool = "" }: StateNode, context: KarpenterContext): Promise<void> {
+async function unmarkNode({ name, claim, nodePool = "" }: StateNode, context: KarpenterContext): Promise<void> {
   const { name: claimName = "" } = claim?.metadata ?? {};
   const { nodePoolState } = context.cluster;
+  // Before the writes: one that is made though its answer is lost leaves no mark that would bring us back here.
+  if (nodePoolState.isPendingDisruption(nodePool, claimName)) nodePoolState.markActive(nodePool, claimName);
   await removeDisruptedTaint(name, context);
   await clearDisruptionReason(claimName, context);
-  if (nodePoolState.isPendingDisruption(nodePool, claimName)) nodePoolState.markActive(nodePool, claimName);
 }
 
 export function claimNameOfCandidate({ claim }: DisruptionCandidate): string {

@@ -205,6 +205,75 @@ describe("03 §4.12 commands that run", () => {
     await eventually(world, () => isUnmarked("n2"), 3);
   });
 
+  it("03:D-76 03:D-77 a deletion that is refused for longer than a command may wait: the node is as it was", async () => {
+    world = await disruptionWorld({
+      wrapClient: beforeWrites(({ verb, name }) => {
+        if (verb === "delete" && name === "n1") throw new Error("a webhook denies it");
+      }),
+    });
+    for (const name of ["n1", "n2"]) await runningNode(world, name);
+    await eventually(world, () => world.isDeleted("n2"));
+    await world.client.patch(
+      karpenterTypes.NodePool,
+      { name: "default" },
+      { kind: "merge", body: { spec: { disruption: { budgets: [{ nodes: "0" }] } } } },
+    );
+    await world.pass(9 * 60 + 30);
+    expect(await isUnmarked("n1")).toBe(false);
+    await eventually(world, () => isUnmarked("n1"), 45);
+    expect([await world.isTainted("n2"), await world.conditionOf("n2", "DisruptionReason")]).toEqual([
+      true,
+      expect.anything(),
+    ]);
+  });
+
+  it("03:D-77 03 §8.5 after an outage of minutes the nodes of a command go within ten seconds", async () => {
+    let isDown = true;
+    world = await disruptionWorld({
+      wrapClient: beforeWrites(({ verb }) => {
+        if (verb === "delete" && isDown) throw new Error("the server is down");
+      }),
+    });
+    await runningNode(world, "n1");
+    await world.pass(5 * 60);
+    expect([await world.isTainted("n1"), await world.isDeleted("n1")]).toEqual([true, false]);
+    isDown = false;
+    await world.pass(10);
+    expect(await world.isDeleted("n1")).toBe(true);
+  });
+
+  it("03:D-79 a node that somebody deleted meanwhile keeps its marks: it is on its way out", async () => {
+    const replacement = await replacing();
+    await world.client.delete(karpenterTypes.NodeClaim, { name: "n1" });
+    await world.pass(2);
+    await remove(replacement);
+    await eventually(world, async () => failures().length === 1, 5);
+    await world.pass(15);
+    expect([await world.isTainted("n1"), await world.conditionOf("n1", "DisruptionReason")]).toEqual([
+      true,
+      expect.anything(),
+    ]);
+  });
+
+  it("03:D-79 03:D-3 a node whose marks cannot be taken back holds up no other, and loses them later", async () => {
+    let isRefused = false;
+    world = await disruptionWorld({
+      wrapClient: beforeWrites(({ verb, type, name }) => {
+        if (isRefused && verb === "patch" && type.kind === "Node" && name === "n1")
+          throw new Error("a webhook denies it");
+      }),
+    });
+    for (const name of ["n1", "n2"]) await runningNode(world, name, { type: "s-4x-amd64-linux", pods: ["2500m"] });
+    const replacement = await theReplacement();
+    isRefused = true;
+    await remove(replacement);
+    await eventually(world, () => isUnmarked("n2"), 3);
+    expect(world.cluster.nodeByName("n1")?.isBeingDeleted).toBe(false);
+    expect([await world.isTainted("n1"), failures().length]).toEqual([true, 1]);
+    isRefused = false;
+    await eventually(world, () => isUnmarked("n1"), 60);
+  });
+
   it("03:D-78 03 §10.2-9 two commands run side by side, and each ends with its own replacement", async () => {
     world = await disruptionWorld();
     for (const name of ["n1", "n2"]) await runningNode(world, name, { pods: ["12"], conditions: ["Drifted"] });

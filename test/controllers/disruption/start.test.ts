@@ -171,6 +171,18 @@ describe("03:D-3 marks that nobody keeps", () => {
     expect([await world.isTainted("n1"), await world.isTainted("theirs")]).toEqual([true, true]);
   });
 
+  it("03:D-3 a node whose marks cannot be removed does not keep others from losing theirs", async () => {
+    world = await disruptionWorld({
+      wrapClient: beforeWrites(({ verb, type, name }) => {
+        if (verb === "patch" && type.kind === "Node" && name === "n1") throw new Error("a webhook denies it");
+      }),
+    });
+    for (const name of ["n1", "n2"]) await runningNode(world, name, { pods: ["15"] });
+    for (const name of ["n1", "n2"]) await taint(name);
+    await world.pass(11);
+    expect([await world.isTainted("n1"), await world.isTainted("n2")]).toEqual([true, false]);
+  });
+
   it("03:D-3 03 §8.3 after a restart the marks of the old process go, and the node is chosen anew", async () => {
     world = await disruptionWorld();
     await runningNode(world, "n1", { pods: ["1"] });
