@@ -345,8 +345,9 @@ export class ClusterState implements Cluster {
 
   #mark(providerId: string, { isMarked }: { readonly isMarked: boolean }): void {
     this.#stateNodes.mark(providerId, { isMarked });
-    const claim = this.#stateNodes.entry(providerId)?.claim?.metadata.name;
-    if (claim !== undefined) this.#poolClaims.mark(claim, { isMarked });
+    const entry = this.#stateNodes.entry(providerId);
+    const claim = entry?.claim?.metadata.name;
+    if (claim !== undefined) this.#poolClaims.mark(claim, { isBeingDeleted: entry?.isBeingDeleted ?? false });
   }
 }
 

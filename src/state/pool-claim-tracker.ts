@@ -26,11 +26,11 @@ export class PoolClaimTracker {
     this.#poolOf.delete(claim);
   }
 
-  /** Its node was marked for deletion, or no longer is. */
-  mark(claim: string, { isMarked }: { readonly isMarked: boolean }): void {
+  /** Its node was marked for deletion, or no longer is; somebody may have deleted it meanwhile. */
+  mark(claim: string, { isBeingDeleted }: { readonly isBeingDeleted: boolean }): void {
     const pool = this.#poolOf.get(claim);
     if (pool === undefined) return;
-    if (isMarked) this.#nodePoolState.markDeleting(pool, claim);
+    if (isBeingDeleted) this.#nodePoolState.markDeleting(pool, claim);
     else this.#nodePoolState.markActive(pool, claim);
   }
 }

@@ -170,6 +170,15 @@ describe("cluster state: claims of pools (02 §2.6)", () => {
     expect(cluster.nodePoolState.counts("default")).toEqual(counts(3));
   });
 
+  it("02:S-36 a claim that somebody deleted while it was marked is deleting, also when it is unmarked", () => {
+    const { cluster } = emptyState();
+    for (const name of ["a", "b"]) cluster.claimChanged(claim(name, { id: name }));
+    cluster.markForDeletion("a", "b");
+    cluster.claimChanged(claim("a", { id: "a", isDeleting: true }));
+    cluster.unmarkForDeletion("a", "b");
+    expect(cluster.nodePoolState.counts("default")).toEqual(counts(1, 1));
+  });
+
   it("02:S-36 a claim that waits to be disrupted stays so until it is deleted", () => {
     const { cluster } = emptyState();
     for (const name of ["a", "b"]) cluster.claimChanged(claim(name, { id: name }));

@@ -62,7 +62,8 @@ function succeed(
 ): void {
   commands.remove(running.id);
   recentMoves.add(running, clock.now());
-  for (const pool of poolsOf(running)) driftBackOff.succeeded(pool);
+  // A node that went without a replacement says nothing about those that fail.
+  if (running.replacements.length > 0) for (const pool of poolsOf(running)) driftBackOff.succeeded(pool);
   log.debug("command succeeded", { command: commandText(running.command, running.id) });
 }
 

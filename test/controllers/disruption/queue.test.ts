@@ -274,6 +274,20 @@ describe("03 §4.12 commands that run", () => {
     await eventually(world, () => isUnmarked("n1"), 60);
   });
 
+  it("03:D-32b that a node needed no replacement does not end the wait of a pool whose replacements fail", async () => {
+    world = await disruptionWorld();
+    await runningNode(world, "n1", { pods: ["12"], conditions: ["Drifted", "Consolidatable=False"] });
+    const replacement = await theReplacement();
+    await runningNode(world, "n2", { conditions: ["Consolidatable=False"] });
+    await remove(replacement);
+    await eventually(world, () => isUnmarked("n1"), 3);
+    await setConditions(world, (await world.claim("n2")) as LiveClaim, [...initialized, "Consolidatable"]);
+    await eventually(world, () => world.isDeleted("n2"), 40);
+    await world.pass(12);
+    expect(await isUnmarked("n1")).toBe(true);
+    await eventually(world, () => world.isTainted("n1"), 60);
+  });
+
   it("03:D-78 03 §10.2-9 two commands run side by side, and each ends with its own replacement", async () => {
     world = await disruptionWorld();
     for (const name of ["n1", "n2"]) await runningNode(world, name, { pods: ["12"], conditions: ["Drifted"] });

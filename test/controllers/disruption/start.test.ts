@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { taints } from "../../../src/api/labels.ts";
+import { defaultGates } from "../../../src/controllers/settings.ts";
 import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
-import { beforeWrites, type ClientCall } from "../../world/intercept-calls.ts";
+import { beforeWrites, type ClientCall, interceptCalls } from "../../world/intercept-calls.ts";
 import {
+  addPool,
   type DisruptionWorld,
   disruptionWorld,
   eventually,
@@ -169,6 +171,27 @@ describe("03:D-3 marks that nobody keeps", () => {
     for (const name of ["n1", "theirs"]) await taint(name);
     await world.pass(30);
     expect([await world.isTainted("n1"), await world.isTainted("theirs")]).toEqual([true, true]);
+  });
+
+  it("03:D-3 02:S-36 a claim of a static pool is active again, also if the answer to the last write was lost", async () => {
+    let isLost = false;
+    world = await disruptionWorld({
+      settings: { gates: { ...defaultGates, StaticCapacity: true } },
+      wrapClient: (client) =>
+        interceptCalls(client, async (call, proceed) => {
+          if (isClaimCreation(call)) throw new Error("the server is busy");
+          const answer = await proceed();
+          const isClearing = call.type.kind === "NodeClaim" && call.verb === "patch" && !isReasonWrite(call);
+          if (isLost || !isClearing) return answer;
+          isLost = true;
+          throw new Error("the answer is lost");
+        }),
+    });
+    await addPool(world, "fixed", { replicas: 1 });
+    await runningNode(world, "n1", { pool: "fixed", conditions: ["Drifted"] });
+    await eventually(world, async () => isLost, 30);
+    await world.pass(11);
+    expect(world.cluster.nodePoolState.counts("fixed")).toMatchObject({ active: 1, pendingDisruption: 0 });
   });
 
   it("03:D-3 a node whose marks cannot be removed does not keep others from losing theirs", async () => {
