@@ -157,8 +157,8 @@ export class ClusterState implements Cluster {
     return this.#options.clock.now() < (this.#stateNodes.entry(providerId)?.nominatedUntil ?? 0);
   }
 
-  consolidationTime(): number {
-    return this.#consolidationClock.time();
+  consolidationEpoch(): number {
+    return this.#consolidationClock.epoch();
   }
 
   markUnconsolidated(): void {
@@ -217,10 +217,12 @@ export class ClusterState implements Cluster {
   nodeChanged(node: Node): void {
     const { name = "" } = node.metadata;
     const old = this.#stateNodes.byNodeName(name)?.node;
-    if (old !== undefined && isNodeProtected(old) && !isNodeProtected(node)) this.markUnconsolidated();
     const placed = placedNodeOf(node);
     // Most updates of a Node are heartbeats: the shared map is not copied for those.
-    if (JSON.stringify(placed) !== JSON.stringify(this.#placed.get(name))) this.#placed.set(name, placed);
+    const isPlacedSame = JSON.stringify(placed) === JSON.stringify(this.#placed.get(name));
+    if (!isPlacedSame) this.#placed.set(name, placed);
+    if (!isPlacedSame || (old !== undefined && isNodeProtected(old) && !isNodeProtected(node)))
+      this.markUnconsolidated();
     this.#syncStatus.updateNode(name, { isIdentified: this.#stateNodes.putNode(node) });
     this.#limitStale();
   }
@@ -346,8 +348,7 @@ export class ClusterState implements Cluster {
   #mark(providerId: string, { isMarked }: { readonly isMarked: boolean }): void {
     this.#stateNodes.mark(providerId, { isMarked });
     const entry = this.#stateNodes.entry(providerId);
-    const claim = entry?.claim?.metadata.name;
-    if (claim !== undefined) this.#poolClaims.mark(claim, { isBeingDeleted: entry?.isBeingDeleted ?? false });
+    if (entry?.claim !== undefined) this.#poolClaims.put(entry.claim, entry);
   }
 }
 

@@ -37,8 +37,8 @@ export interface Cluster {
   nominate(providerId: string): void;
   isNominated(providerId: string): boolean;
 
-  /** When something last changed that could make consolidation possible. (02:S-40, S-41) */
-  consolidationTime(): number;
+  /** Another number after every change that could make consolidation possible. (02:S-40, S-41) */
+  consolidationEpoch(): number;
   markUnconsolidated(): void;
 
   /** When pods were first seen, decided on and placed. (02:S-45) */

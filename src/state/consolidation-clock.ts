@@ -3,10 +3,11 @@ import type { Clock } from "../util/clock.ts";
 /** Consolidation is tried again after this long even without a change. (02:S-41) */
 const staleMs = 5 * 60_000;
 
-/** When something last changed that could make consolidation possible. (02:S-40) */
+/** Counts the changes that could make consolidation possible: two of them may come in the same millisecond. (02:S-40) */
 export class ConsolidationClock {
   readonly #clock: Clock;
   #changedAt: number;
+  #epoch = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -15,10 +16,11 @@ export class ConsolidationClock {
 
   changed(): void {
     this.#changedAt = this.#clock.now();
+    this.#epoch++;
   }
 
-  time(): number {
+  epoch(): number {
     if (this.#clock.now() - this.#changedAt >= staleMs) this.changed();
-    return this.#changedAt;
+    return this.#epoch;
   }
 }

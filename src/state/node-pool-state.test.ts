@@ -4,7 +4,7 @@ import { NodePoolState } from "./node-pool-state.ts";
 function poolOf({ active = 0, deleting = 0, pending = 0 }): NodePoolState {
   const nodes = new NodePoolState();
   for (let at = 0; at < active; at++) nodes.markActive("p", `active-${at}`);
-  for (let at = 0; at < deleting; at++) nodes.markDeleting("p", `deleting-${at}`);
+  for (let at = 0; at < deleting; at++) nodes.observe("p", `deleting-${at}`, { isBeingDeleted: true });
   for (let at = 0; at < pending; at++) nodes.markPendingDisruption("p", `pending-${at}`);
   return nodes;
 }
@@ -55,7 +55,7 @@ describe("places in pools (02 §2.6)", () => {
     const nodes = poolOf({ active: 1 });
     nodes.markPendingDisruption("p", "active-0");
     expect(nodes.counts("p")).toMatchObject({ active: 0, deleting: 0, pendingDisruption: 1 });
-    nodes.markDeleting("p", "active-0");
+    nodes.observe("p", "active-0", { isBeingDeleted: true });
     expect(nodes.counts("p")).toMatchObject({ active: 0, deleting: 1, pendingDisruption: 0 });
     nodes.markActive("p", "active-0");
     expect(nodes.counts("p")).toMatchObject({ active: 1, deleting: 0, pendingDisruption: 0 });

@@ -38,10 +38,6 @@ export class NodePoolState {
     move(this.#countOf(pool), claim, "active");
   }
 
-  markDeleting(pool: string, claim: string): void {
-    move(this.#countOf(pool), claim, "deleting");
-  }
-
   markPendingDisruption(pool: string, claim: string): void {
     move(this.#countOf(pool), claim, "pendingDisruption");
   }

@@ -25,12 +25,4 @@ export class PoolClaimTracker {
     if (pool !== undefined) this.#nodePoolState.forget(pool, claim);
     this.#poolOf.delete(claim);
   }
-
-  /** Its node was marked for deletion, or no longer is; somebody may have deleted it meanwhile. */
-  mark(claim: string, { isBeingDeleted }: { readonly isBeingDeleted: boolean }): void {
-    const pool = this.#poolOf.get(claim);
-    if (pool === undefined) return;
-    if (isBeingDeleted) this.#nodePoolState.markDeleting(pool, claim);
-    else this.#nodePoolState.markActive(pool, claim);
-  }
 }

@@ -14,10 +14,10 @@ async function whether(happens: (cluster: ClusterState) => void): Promise<boolea
   cluster.podChanged(web);
   cluster.podChanged(built(pod().named("homeless")));
   cluster.poolChanged(nodePool("p", 1));
-  const before = cluster.consolidationTime();
+  const before = cluster.consolidationEpoch();
   await clock.advance(60_000);
   happens(cluster);
-  return cluster.consolidationTime() === before + 60_000;
+  return cluster.consolidationEpoch() !== before;
 }
 
 describe("cluster state: when to look at consolidation again (02 §2.7)", () => {
@@ -28,6 +28,13 @@ describe("cluster state: when to look at consolidation again (02 §2.7)", () => 
     [
       "a node is initialized",
       (cluster) => cluster.nodeChanged(node("n", { id: "a", pool: "default", stage: "initialized" })),
+    ],
+    [
+      "the taints of a node change",
+      (cluster) => {
+        const { spec, ...rest } = node("n", { id: "a", pool: "default", stage: "registered" });
+        cluster.nodeChanged({ ...rest, spec: { ...spec, taints: [{ key: "closed", effect: "NoSchedule" }] } });
+      },
     ],
     ["one is marked", (cluster) => cluster.markForDeletion("a")],
     ["a claim is deleted", (cluster) => cluster.claimChanged(claim("c", { id: "a", isDeleting: true }))],
@@ -61,10 +68,20 @@ describe("cluster state: when to look at consolidation again (02 §2.7)", () => 
 
   it("02:S-41 after five minutes it is time again, whatever happened", async () => {
     const { cluster, clock } = emptyState();
-    const start = cluster.consolidationTime();
+    const start = cluster.consolidationEpoch();
     await clock.advance(5 * 60_000 - 1);
-    expect(cluster.consolidationTime()).toBe(start);
+    expect(cluster.consolidationEpoch()).toBe(start);
     await clock.advance(1);
-    expect(cluster.consolidationTime()).toBe(start + 5 * 60_000);
+    const later = cluster.consolidationEpoch();
+    expect(later).not.toBe(start);
+    expect(cluster.consolidationEpoch()).toBe(later);
+  });
+
+  it("02:S-40 two changes in the same moment are two", () => {
+    const { cluster } = emptyState();
+    cluster.poolChanged(nodePool("p", 1));
+    const before = cluster.consolidationEpoch();
+    cluster.poolChanged(nodePool("p", 2));
+    expect(cluster.consolidationEpoch()).not.toBe(before);
   });
 });

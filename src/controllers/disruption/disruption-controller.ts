@@ -1,4 +1,3 @@
-import type { KubeObject } from "../../api/object.ts";
 import type { DisruptionCommand } from "../../core/disruption/command.ts";
 import { DisruptionPass } from "../../core/disruption/disruption-pass.ts";
 import { type DisruptionMethodName, disruptionMethodNames, disruptionMethods } from "../../core/disruption/methods.ts";
@@ -6,7 +5,6 @@ import { controllerSearch } from "../../core/disruption/next-commands.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import { validationDelayMs } from "../../core/disruption/validation.ts";
 import { VerdictMemory } from "../../core/disruption/verdict-memory.ts";
-import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
 import { canForesee, isSmallCluster, mayBeCheaper } from "../../core/repack/cheaper-search.ts";
 import type { Controller } from "../../kube/controller.ts";
 import type { ReconcileResult } from "../../kube/reconciler.ts";
@@ -78,14 +76,8 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
           chosenSearch: undefined,
         };
       },
-      subscribe: (_enqueue, context, state) => {
-        const stopNoticing = noticeUnwatchedChanges(context);
-        const stopExplaining = context.explanations?.provideNodes((name) => explainNodeNow(name, state, context));
-        return () => {
-          stopNoticing();
-          stopExplaining?.();
-        };
-      },
+      subscribe: (_enqueue, context, state) =>
+        context.explanations?.provideNodes((name) => explainNodeNow(name, state, context)) ?? (() => {}),
       reconcile: (_key, context, state) => runPass(state, context),
     }),
     karpenterController(dependencies, {
@@ -106,21 +98,6 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
       },
     }),
   ];
-}
-
-/** Disruption budgets of pods and prices are not part of cluster state, and can make consolidation possible. (03:D-34) */
-function noticeUnwatchedChanges({ view, cluster, cloud }: KarpenterContext): () => void {
-  const changed = (): void => cluster.markUnconsolidated();
-  const stopBudgets = view<KubeObject & PodDisruptionBudget>(builtInTypes.PodDisruptionBudget).subscribe(
-    ({ object, old }) => {
-      if (object?.status?.disruptionsAllowed !== old?.status?.disruptionsAllowed || object === undefined) changed();
-    },
-  );
-  const stopPrices = cloud.onPricesChanged?.(changed);
-  return () => {
-    stopBudgets();
-    stopPrices?.();
-  };
 }
 
 /** One pass: starts the commands that have waited long enough, then looks for new ones. (03:D-1) */
@@ -148,13 +125,15 @@ async function search(
   after: DisruptionMethodName | undefined,
   context: KarpenterContext,
 ): Promise<boolean> {
+  // Before the snapshot: it may not have what changes from now on.
+  const epoch = `${context.cluster.consolidationEpoch()} ${state.waiting.version}`;
   const snapshot = await snapshotForSearch(state, context);
   if (state.memory.isSettled(snapshot)) return false;
   const pass = new DisruptionPass(snapshot);
   const options = controllerSearch(snapshot);
   const methods = disruptionMethodNames.slice(after === undefined ? 0 : disruptionMethodNames.indexOf(after) + 1);
   for (const method of methods) {
-    const commands = await proposeCommands(method, { state, snapshot, pass, options }, context);
+    const commands = await proposeCommands(method, { state, epoch, snapshot, pass, options }, context);
     if (commands.length === 0) continue;
     if (await choosesStepwise(method, { state, snapshot }, context)) {
       if (await search(state, after, context)) return true;
@@ -192,6 +171,7 @@ async function choosesStepwise(
 
 interface MethodSearch {
   readonly state: DisruptionState;
+  readonly epoch: string;
   readonly snapshot: DisruptionSnapshot;
   readonly pass: DisruptionPass;
   readonly options: ReturnType<typeof controllerSearch>;
@@ -199,12 +179,11 @@ interface MethodSearch {
 
 async function proposeCommands(
   method: DisruptionMethodName,
-  { state, snapshot, pass, options }: MethodSearch,
+  { state, epoch, snapshot, pass, options }: MethodSearch,
   context: KarpenterContext,
 ): Promise<readonly DisruptionCommand[]> {
-  const { memory, waiting } = state;
-  const { cluster, clock, openBudget, openSearch = clockSearch(clock) } = context;
-  const epoch = `${cluster.consolidationTime()} ${waiting.version} ${snapshot.mode}`;
+  const { memory } = state;
+  const { clock, openBudget, openSearch = clockSearch(clock) } = context;
   const startedAtMs = clock.now();
   const { isValidated } = disruptionMethods[method];
   if (isValidated && memory.isKnown(method, { epoch, snapshot })) return [];
@@ -217,7 +196,7 @@ async function proposeCommands(
     }),
     openBudget(),
   );
-  memory.remember(proposal, epoch);
+  memory.remember(proposal, { epoch, snapshot });
   state.lastVerdicts.record(proposal, startedAtMs);
   await recordProposal(proposal, { snapshot, elapsedMs: clock.now() - startedAtMs }, context);
   return proposal.commands;

@@ -2,14 +2,17 @@ import { poolBudgets } from "../../core/disruption/budgets.ts";
 import type { MethodProposal } from "../../core/disruption/disruption-pass.ts";
 import type { SearchPosition } from "../../core/disruption/method.ts";
 import { type DisruptionMethodName, disruptionMethods } from "../../core/disruption/methods.ts";
+import { areSameInputs, type SharedInputs, sharedInputs } from "../../core/disruption/shared-inputs.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import { nextTimedChange } from "../../core/disruption/timed-changes.ts";
 import type { NodeVerdict } from "../../core/disruption/verdict.ts";
+import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
 import { haveSameParts } from "../../util/same-parts.ts";
 
 /** A search that found nothing, and when it is worth repeating though the cluster has not changed. */
 interface NothingFound {
   readonly epoch: string;
+  readonly inputs: SearchInputs;
   readonly untilMs: number;
   /** How many nodes budgets let go, by pool, if more would have been looked at. */
   readonly available: ReadonlyMap<string, number> | undefined;
@@ -36,11 +39,12 @@ export class SearchMemory {
 
   /**
    * Whether the method would find nothing again: neither the cluster nor the commands that wait have changed, and budgets
-   * allow what they allowed. (03:D-33)
+   * allow what they allowed. (03:D-33, D-34)
    */
   isKnown(method: DisruptionMethodName, { epoch, snapshot }: SearchEpoch): boolean {
     const known = this.#nothingFound.get(method);
     if (known?.epoch !== epoch || snapshot.nowMs >= known.untilMs) return false;
+    if (!haveSameInputs(known.inputs, searchInputs(snapshot))) return false;
     if (known.available === undefined) return true;
     return haveSameParts(known.available, available(poolBudgets(snapshot, disruptionMethods[method].reason)), 1);
   }
@@ -54,13 +58,14 @@ export class SearchMemory {
    * Remembers that a search found nothing, unless it was not over, or there was no node to look at. What ends by itself,
    * such as the protection of a pod, ends the memory too. (03:D-33, D-34)
    */
-  remember(proposal: MethodProposal, epoch: string): void {
+  remember(proposal: MethodProposal, { epoch, snapshot }: SearchEpoch): void {
     const { method, commands, candidates, stoppedAt, isHeldBackByBudget, verdicts, budgets } = proposal;
     if (stoppedAt === undefined) this.#positions.delete(method);
     else this.#positions.set(method, stoppedAt);
     if (commands.length > 0 || stoppedAt !== undefined || candidates.length === 0) return;
     this.#nothingFound.set(method, {
       epoch,
+      inputs: searchInputs(snapshot),
       untilMs: earliestEnd(verdicts),
       available: isHeldBackByBudget ? available(budgets) : undefined,
     });
@@ -88,9 +93,31 @@ export class SearchMemory {
 
 /** When a method is asked. */
 interface SearchEpoch {
-  /** Differs when the cluster or the commands that wait have changed. */
+  /** Differs when nodes, claims, pods or the commands that wait have changed. */
   readonly epoch: string;
   readonly snapshot: DisruptionSnapshot;
+}
+
+/** What searches read beside that. */
+interface SearchInputs {
+  readonly shared: SharedInputs;
+  readonly others: object;
+}
+
+function searchInputs(snapshot: DisruptionSnapshot): SearchInputs {
+  const { cluster, devices, workloads, disruptionBudgets } = snapshot;
+  const { namespaces, volumes } = cluster;
+  const pdbs = disruptionBudgets.map(pdbState);
+  return { shared: sharedInputs(snapshot, []), others: { namespaces, volumes, devices, workloads, pdbs } };
+}
+
+/** Its status also counts pods, and changes with each of them. */
+function pdbState({ metadata: { uid, generation }, status }: PodDisruptionBudget): string {
+  return `${uid} ${generation} ${status?.disruptionsAllowed}`;
+}
+
+function haveSameInputs(a: SearchInputs, b: SearchInputs): boolean {
+  return areSameInputs(a.shared, b.shared) && haveSameParts(a.others, b.others, snapshotDepth);
 }
 
 /** All that searches read but the time. */

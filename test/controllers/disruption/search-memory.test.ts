@@ -1,5 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
+import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
+import type { KubeObject } from "../../../src/api/object.ts";
+import { deviceKinds } from "../../../src/controllers/device-views.ts";
+import type { ResourceType } from "../../../src/kube/client.ts";
 import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
+import { deviceClass, resourceClaim, resourceSlice } from "../../builders/devices.ts";
 import {
   addPool,
   type DisruptionWorld,
@@ -19,7 +24,7 @@ const pdb = {
   apiVersion: "policy/v1",
   kind: "PodDisruptionBudget",
   metadata: { name: "web", namespace: "default" },
-  spec: { selector: { matchLabels: { app: "web" } }, maxUnavailable: 0 },
+  spec: { selector: { matchLabels: { app: "budgeted" } }, maxUnavailable: 0 },
 };
 const merge = (body: object) => ({ kind: "merge", body }) as const;
 
@@ -30,6 +35,29 @@ const settle = 45;
 
 /** A node that nothing is cheaper than, and whose pod fits no other. */
 const fullNode = () => runningNode(world, "full", { type: "c-16x-amd64-linux", pods: ["15500m"] });
+
+const unprotect = (name: string) =>
+  world.client.patch(
+    builtInTypes.Pod,
+    { name, namespace: "default" },
+    merge({ metadata: { annotations: { "karpenter.sh/do-not-disrupt": null } } }),
+  );
+
+/** A node whose pod a budget holds; it is the only one, so that there are other nodes to look at. */
+const budgeted = async () => {
+  await world.create(pdb);
+  await runningNode(world, "n1");
+  await world.create(runningPod("p", "n1", "1", { labels: { app: "budgeted" } }));
+};
+const patchPool = (body: object, options = {}) =>
+  world.client.patch(karpenterTypes.NodePool, { name: "default" }, merge(body), options);
+const setReady = async (status: "True" | "False") => {
+  const { status: old } = (await world.get<KubeObject & NodePool>(karpenterTypes.NodePool, "default")) ?? {};
+  const conditions = old?.conditions?.map((one) => (one.type === "Ready" ? { ...one, status } : one));
+  await patchPool({ status: { conditions } }, { subresource: "status" });
+};
+const setTaints = (name: string, taints: readonly object[] | null) =>
+  world.client.patch(builtInTypes.Node, { name }, merge({ spec: { taints } }));
 
 /** What holds `n1`, and how that ends without a change that upstream notices. (03:D-34) */
 const openings: readonly (readonly [string, () => Promise<void>, () => Promise<unknown>])[] = [
@@ -44,10 +72,7 @@ const openings: readonly (readonly [string, () => Promise<void>, () => Promise<u
   ],
   [
     "03:D-34 has a pod whose budget opens",
-    async () => {
-      await world.create(pdb);
-      await runningNode(world, "n1", { pods: ["1"] });
-    },
+    budgeted,
     () =>
       world.client.patch(
         builtInTypes.PodDisruptionBudget,
@@ -58,11 +83,40 @@ const openings: readonly (readonly [string, () => Promise<void>, () => Promise<u
   ],
   [
     "03:D-34 has a pod whose budget is deleted",
+    budgeted,
+    () => world.client.delete(builtInTypes.PodDisruptionBudget, { name: "web", namespace: "default" }),
+  ],
+  [
+    "03:D-34 has a pod that its budget no longer selects",
+    budgeted,
+    () =>
+      world.client.patch(
+        builtInTypes.PodDisruptionBudget,
+        { name: "web", namespace: "default" },
+        merge({ spec: { selector: { matchLabels: { app: "other" } } } }),
+      ),
+  ],
+  [
+    "03:D-34 could be replaced once its pool is ready",
     async () => {
-      await world.create(pdb);
+      await setReady("False");
       await runningNode(world, "n1", { pods: ["1"] });
     },
-    () => world.client.delete(builtInTypes.PodDisruptionBudget, { name: "web", namespace: "default" }),
+    () => setReady("True"),
+  ],
+  [
+    "03:D-34 could go to a node that loses a taint",
+    async () => {
+      const requirements = [
+        { key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] },
+        { key: "node.kubernetes.io/instance-type", operator: "In", values: ["c-4x-amd64-linux"] },
+      ];
+      await patchPool({ spec: { template: { spec: { requirements } } } });
+      await runningNode(world, "n2", { pods: ["2"], conditions: ["Consolidatable=False"] });
+      await setTaints("n2", [{ key: "example.com/closed", effect: "NoSchedule" }]);
+      await runningNode(world, "n1", { type: "c-4x-amd64-linux", pods: ["1"] });
+    },
+    () => setTaints("n2", null),
   ],
   [
     "03:D-34 has a pod that is protected no longer",
@@ -70,12 +124,7 @@ const openings: readonly (readonly [string, () => Promise<void>, () => Promise<u
       await runningNode(world, "n1");
       await world.create(runningPod("p", "n1", "1", { annotations: held }));
     },
-    () =>
-      world.client.patch(
-        builtInTypes.Pod,
-        { name: "p", namespace: "default" },
-        merge({ metadata: { annotations: { "karpenter.sh/do-not-disrupt": null } } }),
-      ),
+    () => unprotect("p"),
   ],
   [
     "03:D-34 has a protected pod that ends",
@@ -119,6 +168,46 @@ describe("03:D-33 03:D-34 when a search is worth repeating", () => {
     await world.pass(settle);
     expect(await world.isTainted("n1")).toBe(false);
     await open();
+    await eventually(world, () => world.isTainted("n1"), soon);
+  });
+
+  it("03:D-34 03:D-39a devices that a node publishes are noticed within seconds", async () => {
+    world = await disruptionWorld({ settings: { ignoreDraRequests: false } });
+    const [slices, claims, classes] = deviceKinds as [ResourceType, ResourceType, ResourceType];
+    await world.client.create(classes, deviceClass());
+    await world.client.create(claims, resourceClaim("gpu"));
+    await runningNode(world, "n1");
+    const pod = runningPod("p", "n1", "1") as { readonly spec: object };
+    const resourceClaims = [{ name: "gpu", resourceClaimName: "gpu" }];
+    await world.create({ ...pod, spec: { ...pod.spec, resourceClaims } } as KubeObject);
+    await runningNode(world, "n2", { pods: ["10"], conditions: ["Consolidatable=False"] });
+    await world.pass(settle);
+    expect(await world.isTainted("n1")).toBe(false);
+    const published = { pool: "n2", nodeName: "n2", ownerNode: "n2", devices: ["gpu-0"] };
+    await world.client.create(slices, resourceSlice("of-n2", published));
+    await eventually(world, () => world.isTainted("n1"), soon);
+  });
+
+  it("03:D-33 03:D-34 a protection that ends while a search is under way is noticed by the next", async () => {
+    let isOpened = true;
+    world = await disruptionWorld({
+      openSearch: (method) => {
+        // The cluster was looked at before, and single nodes are searched after it.
+        if (method === "emptiness" && !isOpened) {
+          isOpened = true;
+          void unprotect("p");
+        }
+        return { mayContinue: () => true };
+      },
+    });
+    await runningNode(world, "n1");
+    await world.create(runningPod("p", "n1", "1", { annotations: held }));
+    await fullNode();
+    await world.pass(settle);
+    isOpened = false;
+    await world.create(runningPod("q", "n1", "1")); // something to search for
+    await world.pass(12);
+    expect(isOpened).toBe(true);
     await eventually(world, () => world.isTainted("n1"), soon);
   });
 

@@ -67,7 +67,8 @@ describe("03:D-33 a cluster in which no method finds anything", () => {
     const memory = new SearchMemory();
     const snapshot = cluster([pool(), full("a"), full("b")]);
     const options = { ...controllerSearch(snapshot), searchBudget: { mayContinue: () => false } };
-    memory.remember(runSteps(new DisruptionPass(snapshot).propose("single-node-consolidation", options)), "1");
+    const proposal = runSteps(new DisruptionPass(snapshot).propose("single-node-consolidation", options));
+    memory.remember(proposal, { epoch: "1", snapshot });
     memory.settle(snapshot);
     expect(memory.isSettled(snapshot)).toBe(false);
   });

@@ -221,7 +221,7 @@ describe("static.provisioning", () => {
     await world.create(pool("default", { replicas: 1 }));
     await setReady(world);
     // State says so, and nobody else does.
-    world.cluster.nodePoolState.markDeleting("default", "a");
+    world.cluster.nodePoolState.observe("default", "a", { isBeingDeleted: true });
     await world.pass(30);
     expect(await claimsOf(world)).toHaveLength(1);
     await world.pass(31);
