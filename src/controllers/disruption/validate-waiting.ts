@@ -86,14 +86,19 @@ interface ValidationInput {
   readonly state: DisruptionState;
 }
 
-/** The nodes are checked once more afterwards, because pods may have been bound to them meanwhile. (03:D-61 to D-64) */
+/**
+ * The nodes are checked once more afterwards, because pods may have been bound to them meanwhile. Empty nodes need no
+ * simulation, so they are checked once, as they are now. (03:D-29c, D-61 to D-64)
+ */
 async function validate(
   command: DisruptionCommand,
   { basis: { snapshot, simulator }, state }: ValidationInput,
   context: KarpenterContext,
 ): Promise<ValidationOutcome> {
-  const outcome = await runInSlices(validateCommand(command, snapshot, simulator), context.openBudget());
-  if (outcome.kind === "invalid" || command.method === "emptiness") return outcome;
+  const isEmptiness = command.method === "emptiness";
+  const first = isEmptiness ? await currentSnapshot(state, [], context) : snapshot;
+  const outcome = await runInSlices(validateCommand(command, first, simulator), context.openBudget());
+  if (isEmptiness || outcome.kind === "invalid") return outcome;
   const again = revalidateCandidates(command, await currentSnapshot(state, [], context));
   return "failure" in again ? { kind: "invalid", ...again } : outcome;
 }
