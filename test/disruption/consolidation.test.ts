@@ -165,6 +165,40 @@ describe("03 §4.7 simulation", () => {
     ).toBe("no-cheaper-type");
   });
 
+  it("03:D-45 03 §8.4 where no pool can launch, a node whose pods fit elsewhere still goes", () => {
+    const conditions = [{ type: "Ready", status: "False", reason: "x", message: "", lastTransitionTime: ago(1) }];
+    expect(outcome([pool({ status: { conditions } }), full("n1"), room("n2")])).toBe("delete n1");
+  });
+
+  it("03:D-16 03 §8.4 a pool that has no types holds no other up", () => {
+    const other = pool({
+      name: "other",
+      requirements: [{ key: labels.instanceType, operator: "In", values: ["none"] }],
+    });
+    expect(outcome([pool(), other, full("n1"), room("n2", { pool: "other" })])).toBe("delete n1");
+    expect(outcome([pool(), other, machine("n1", { pods: [{}] })])).toBe("replace n1 -> cpu-2|cpu-4");
+  });
+
+  it("02:W-1 a pod moves away from its local volume", () => {
+    const term = { matchExpressions: [{ key: labels.hostname, operator: "In", values: ["n1"] }] };
+    const volume = {
+      apiVersion: "v1",
+      kind: "PersistentVolume",
+      metadata: { name: "disk" },
+      spec: { local: { path: "/disk" }, nodeAffinity: { required: { nodeSelectorTerms: [term] } } },
+    };
+    const claim = {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: { name: "disk", namespace: "default" },
+      spec: { volumeName: "disk" },
+      status: { phase: "Bound" },
+    };
+    const volumes = [{ name: "disk", persistentVolumeClaim: { claimName: "disk" } }];
+    const nodes = [full("n1", { pods: [{ cpu: "1", spec: { volumes } }] }), room("n2")];
+    expect(outcome([pool(), volume, claim, ...nodes])).toBe("delete n1");
+  });
+
   it("keeps spread over zones and pods apart", () => {
     const term = { labelSelector: { matchLabels: { app: "web" } }, topologyKey: "kubernetes.io/hostname" };
     const apart = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };

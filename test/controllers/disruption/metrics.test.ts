@@ -68,6 +68,16 @@ describe("03 §6.1 decisions", () => {
         for (const name of ["n1", "n2"]) await runningNode(world, name, { ...small, pods: ["2500m"] });
       },
     ],
+    [
+      "several nodes whose pods fit elsewhere",
+      "underutilized",
+      "delete",
+      "multi",
+      async () => {
+        await runningNode(world, "n3", { pods: ["13"], conditions: ["Consolidatable=False"] });
+        for (const name of ["n1", "n2"]) await runningNode(world, name, { ...small, pods: ["1"] });
+      },
+    ],
   ] as const)("03:D-74 %s is counted as %s, %s, %s", async (_, reason, decision, type, build) => {
     world = await disruptionWorld();
     await build();
@@ -164,11 +174,12 @@ describe("03:D-65 commands that do not hold", () => {
     await multi();
     await runningNode(world, "n3", { pods: ["1"] });
     await setBudgets({ nodes: "2" });
-    await world.pass(11);
-    world.evaluations.length = 0;
+    await world.pass(11); // found at 10 s, due at 25 s
     await protect("n1-0")();
-    await world.pass(15);
-    expect(world.evaluations).toContain("single");
+    await world.pass(13);
+    world.evaluations.length = 0;
+    await world.pass(2);
+    expect(world.evaluations[0]).toBe("single");
   });
 
   it("03:D-57 a single node that did not hold says so", async () => {
