@@ -32,12 +32,19 @@ describe("03 §7.1 the charts", () => {
     expect(parse(read(`deploy/${chart}/Chart.yaml`))).toMatchObject({ version, appVersion: version });
   });
 
+  const variablesFor = (provider: string) =>
+    parseAllDocuments(read(`deploy/manifests/${provider}.yaml`))
+      .map((document) => document.toJS() as { kind: string; spec: DeploymentSpec })
+      .find(({ kind }) => kind === "Deployment")?.spec.template.spec.containers[0]?.env ?? [];
+
+  it.each(["aws", "kwok"])("03 §7.1 a setting that is false is written for %s too", (provider) => {
+    const { value } = variablesFor(provider).find(({ name }) => name === "DISABLE_CLUSTER_STATE_OBSERVABILITY") ?? {};
+    expect(value).toBe("false");
+  });
+
   it.each(["aws", "kwok"])("every variable that is set for %s is an option of the controller", (provider) => {
     const known = new Set<string>(Object.values(optionTable).map(({ env }) => env));
-    const deployment = parseAllDocuments(read(`deploy/manifests/${provider}.yaml`))
-      .map((document) => document.toJS() as { kind: string; spec: DeploymentSpec })
-      .find(({ kind }) => kind === "Deployment");
-    const names = deployment?.spec.template.spec.containers[0]?.env.map(({ name }) => name) ?? [];
+    const names = variablesFor(provider).map(({ name }) => name);
     expect(names.length).toBeGreaterThan(10);
     expect(names.filter((name) => !known.has(name))).toEqual([]);
   });
@@ -45,6 +52,11 @@ describe("03 §7.1 the charts", () => {
 
 interface DeploymentSpec {
   readonly template: {
-    readonly spec: { readonly containers: readonly { readonly env: readonly { readonly name: string }[] }[] };
+    readonly spec: { readonly containers: readonly { readonly env: readonly EnvironmentVariable[] }[] };
   };
+}
+
+interface EnvironmentVariable {
+  readonly name: string;
+  readonly value?: string;
 }
