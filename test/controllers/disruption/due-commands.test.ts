@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import type { KubeObject } from "../../../src/api/object.ts";
 import type { DisruptionState } from "../../../src/controllers/disruption/disruption-state.ts";
 import { currentSnapshot } from "../../../src/controllers/disruption/disruption-state.ts";
 import { DriftBackOff } from "../../../src/controllers/disruption/drift-back-off.ts";
@@ -60,23 +61,48 @@ async function worldAtRest(wrapClient: (client: KubeClient) => KubeClient) {
   return { state, context: contexts[0] as KarpenterContext };
 }
 
+/** The commands these methods find, all of them due. */
+async function due(
+  { state, context }: Awaited<ReturnType<typeof worldAtRest>>,
+  methods: readonly DisruptionMethodName[],
+) {
+  const snapshot = await currentSnapshot(state, [], context);
+  const options = { ...controllerSearch(snapshot), searchBudget: { mayContinue: () => true } };
+  const commands = methods.flatMap(
+    (method) => runSteps(new DisruptionPass(snapshot).propose(method, options)).commands,
+  );
+  state.waiting.add(commands, context.clock.now());
+  return commands.map(({ candidates }) => candidates.map(({ name }) => name).join());
+}
+
+/** A pod is bound while the first command launches its replacement. */
+const podArrives = (pod: () => object) => {
+  let hasArrived = false;
+  return beforeWrites(async ({ verb, type }) => {
+    if (hasArrived || verb !== "create" || type.kind !== "NodeClaim") return;
+    hasArrived = true;
+    await world.create(pod() as KubeObject);
+  });
+};
+
 describe("03 §4.11 commands that are due together", () => {
   it("03:D-29c an empty node that gets a pod while another command starts stays", async () => {
-    const { state, context } = await worldAtRest(
-      beforeWrites(async ({ verb, type }) => {
-        if (verb === "create" && type.kind === "NodeClaim") await world.create(runningPod("late", "empty", "1"));
-      }),
-    );
+    const rest = await worldAtRest(podArrives(() => runningPod("late", "empty", "1")));
     await runningNode(world, "empty", { type: "c-2x-amd64-linux" });
     await runningNode(world, "n1", { pods: ["3"] });
-    const snapshot = await currentSnapshot(state, [], context);
-    const options = { ...controllerSearch(snapshot), searchBudget: { mayContinue: () => true } };
-    const found = (method: DisruptionMethodName) =>
-      runSteps(new DisruptionPass(snapshot).propose(method, options)).commands;
-    const commands = [...found("single-node-consolidation"), ...found("emptiness")];
-    expect(commands.map(({ candidates }) => candidates.map(({ name }) => name))).toEqual([["n1"], ["empty"]]);
-    state.waiting.add(commands, context.clock.now());
-    expect(await startDueCommands(state, context)).toMatchObject({ hasStarted: true, failedMethod: "emptiness" });
+    expect(await due(rest, ["single-node-consolidation", "emptiness"])).toEqual(["n1", "empty"]);
+    expect(await startDueCommands(rest.state, rest.context)).toMatchObject({ failedMethod: "emptiness" });
     expect([await world.isTainted("n1"), await world.isTainted("empty")]).toEqual([true, false]);
+  });
+
+  it("03:D-64 a node that gets a protected pod while another command starts stays", async () => {
+    const annotations = { "karpenter.sh/do-not-disrupt": "true" };
+    const rest = await worldAtRest(podArrives(() => runningPod("late", second, "1", { annotations })));
+    for (const name of ["n1", "n2"]) await runningNode(world, name, { pods: ["9"] });
+    const [first = "", second = ""] = await due(rest, ["single-node-consolidation"]);
+    expect([first, second].sort()).toEqual(["n1", "n2"]);
+    const { failedMethod } = await startDueCommands(rest.state, rest.context);
+    expect(failedMethod).toBe("single-node-consolidation");
+    expect([await world.isTainted(first), await world.isTainted(second)]).toEqual([true, false]);
   });
 });
