@@ -102,6 +102,8 @@ describe("03 §4.12 commands that run", () => {
     await setConditions(world, replacement, initialized);
     await world.pass(3);
     expect(await world.isDeleted("n1")).toBe(true);
+    expect(world.lines.filter(({ level }) => level === "error")).toEqual([]);
+    expect(world.lines.map(({ message }) => message)).toContain("command succeeded");
     expect(failures()).toEqual([]);
   });
 
