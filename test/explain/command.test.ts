@@ -218,7 +218,7 @@ What blocks it, and what would unblock it:
   pdb: PodDisruptionBudget default/web allows no eviction of pod default/web now
     - wait until more of its pods are healthy
     - add replicas, raise maxUnavailable or lower minAvailable
-  budget: the budgets of NodePool default allow 0 disruptions, and 0 nodes are being disrupted or not ready
+  budget: the budgets of NodePool default allow no disruption of underutilized nodes now
     ends 2026-01-15T17:00:00Z, in 5h0m0s
     - wait for the end of its window, or change spec.disruption.budgets[0] of NodePool default (nodes: "0", which is 0 now; schedule "0 9 * * *", duration 8h; ends in 5h0m0s)
 

@@ -9,7 +9,7 @@ import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
 import { labels } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { poolBudgets } from "../../core/disruption/budgets.ts";
+import { budgetCause, poolBudgets } from "../../core/disruption/budgets.ts";
 import { disruptionCandidates } from "../../core/disruption/candidate.ts";
 import { poolDriftReason } from "../../core/disruption/drift-reason.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
@@ -174,13 +174,15 @@ function driftOutlook(snapshot: DisruptionSnapshot): DriftOutlook {
   const paces = new Map<string, DriftPace>();
   const budgets = poolBudgets(snapshot, "Drifted");
   for (const { name, pool } of candidates) {
-    const { nodes = 0, disrupting = 0, allowed = 0 } = budgets.get(pool.name) ?? {};
+    const budget = budgets.get(pool.name);
+    if (budget === undefined) continue;
+    const { nodes, disrupting, allowed } = budget;
     const { nowMs } = snapshot;
     const query = { reason: "Drifted", nodes, disrupting, nowMs } as const;
     const opens = budgetOutlook(pool.nodePool.spec.disruption.budgets, query).opensAtMs;
     if (allowed > 0) paces.set(pool.name, { atATime: allowed });
     else if (opens !== undefined) paces.set(pool.name, { atATime: 0, notBefore: rfc3339(opens) });
-    else kept.set(name, verdictText({ code: "budget", pool: pool.name, allowed, disrupting, node: name }));
+    else kept.set(name, verdictText({ ...budgetCause(budget), node: name }));
   }
   return { kept, paces };
 }

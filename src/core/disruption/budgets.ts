@@ -11,6 +11,7 @@ import type { DecisionCause } from "./verdict.ts";
 /** How many nodes a pool may lose for a reason. (03 §4.4) */
 export interface PoolBudget {
   readonly pool: string;
+  readonly reason: DisruptionReason;
   /** Nodes that count. (03:D-20) */
   readonly nodes: number;
   /** Of those, not ready ones and those marked for deletion. (03:D-20) */
@@ -42,7 +43,7 @@ export function poolBudgets(
       const { nodes, disrupting } = counts.get(pool) ?? { nodes: 0, disrupting: 0 };
       const { allowed, problems } = allowedDisruptions(nodePool.spec.disruption.budgets, { reason, nodes, nowMs });
       const available = availableDisruptions(allowed, disrupting);
-      return [pool, { pool, nodes, disrupting, allowed, available, problems }];
+      return [pool, { pool, reason, nodes, disrupting, allowed, available, problems }];
     }),
   );
 }
@@ -80,7 +81,13 @@ export class BudgetTickets {
   }
 
   causeFor({ pool }: DisruptionCandidate): DecisionCause {
-    const { allowed = 0, disrupting = 0 } = this.#budgets.get(pool.name) ?? {};
-    return { code: "budget", pool: pool.name, allowed, disrupting };
+    const budget = this.#budgets.get(pool.name);
+    if (budget === undefined) throw new Error(`nodepool ${pool.name} of a candidate has no budget`);
+    return budgetCause(budget);
   }
+}
+
+/** That a budget holds a node back. */
+export function budgetCause({ pool, reason, allowed, disrupting }: PoolBudget): DecisionCause {
+  return { code: "budget", pool, reason, allowed, disrupting };
 }

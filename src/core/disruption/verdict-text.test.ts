@@ -21,12 +21,24 @@ describe("verdicts in words", () => {
       "pod default/a has several PodDisruptionBudgets (default/b, default/c), so it cannot be evicted",
     ],
     [
-      { code: "budget", pool: "default", allowed: 1, disrupting: 1 },
-      "the budgets of NodePool default allow 1 disruptions, and 1 nodes are being disrupted or not ready",
+      { code: "budget", pool: "default", reason: "Empty", allowed: 0, disrupting: 0 },
+      "the budgets of NodePool default allow no disruption of empty nodes now",
+    ],
+    [
+      { code: "budget", pool: "default", reason: "Drifted", allowed: 1, disrupting: 1 },
+      "the budgets of NodePool default allow 1 disruption of drifted nodes at a time, and 1 node is being disrupted or not ready",
+    ],
+    [
+      { code: "budget", pool: "default", reason: "Underutilized", allowed: 1, disrupting: 0 },
+      "the budgets of NodePool default allow 1 disruption of underutilized nodes at a time, and other nodes go first",
+    ],
+    [
+      { code: "budget", pool: "default", reason: "Empty", allowed: 3, disrupting: 2 },
+      "the budgets of NodePool default allow 3 disruptions of empty nodes at a time, and other nodes go first; 2 nodes are being disrupted or not ready",
     ],
     [
       { code: "not-consolidatable", untilMs: until },
-      "consolidateAfter has not passed since its last pod event until 2026-01-15T13:00:00Z",
+      "consolidateAfter, which counts from its last pod event or its initialization, lasts until 2026-01-15T13:00:00Z",
     ],
     [
       {
@@ -37,13 +49,30 @@ describe("verdicts in words", () => {
           { price: 1, pods: ["default/b"] },
         ],
       },
-      "its pods would need 2 new nodes (default/a; default/b), which would save $0.2100/hour",
+      "its pods would need 2 new nodes (default/a; default/b), which would save $0.2100/hour, but a node is replaced by one node only",
     ],
     [
       { code: "pods-unschedulable", savings: 1, pods: [{ pod: "default/a", message: "no" }] },
       "removing it would save $1.0000/hour, but pod default/a could not be scheduled: no",
     ],
-    [{ code: "chosen", decision: "replace", savings: -0.5 }, "replace would cost $0.5000/hour more"],
+    [{ code: "chosen", decision: "replace", savings: -0.5 }, "replacing it would cost $0.5000/hour more"],
+    [{ code: "possible", decision: "delete", savings: 0.00001 }, "deleting it would save nothing"],
+    [
+      { code: "saving-too-small", pool: "default", savings: 0.1, minimum: 0.5 },
+      "it would save $0.1000/hour, less than the $0.5000/hour that NodePool default asks for (karpenter.sh/consolidation-min-saving)",
+    ],
+    [
+      { code: "no-cheaper-type", price: 0, cheapest: 1 },
+      "its price is not known, so nothing can be said to be cheaper",
+    ],
+    [
+      { code: "scaling-down", pool: "default", nodes: 2, replicas: 1 },
+      "NodePool default first scales down from 2 nodes to 1",
+    ],
+    [
+      { code: "node-limit", pool: "default", limit: 1 },
+      "NodePool default may have 1 node, so there is no room for a replacement",
+    ],
   ])("03 §4 %o", (cause, text) => {
     expect(verdictText(about(cause))).toBe(text);
   });

@@ -50,7 +50,7 @@ function causeText(cause: VerdictCause): string {
     case "policy-when-empty":
       return `NodePool ${cause.pool} consolidates empty nodes only, and it is not empty`;
     case "not-consolidatable":
-      return `consolidateAfter has not passed since its last pod event${untilText(cause.untilMs)}`;
+      return `consolidateAfter, which counts from its last pod event or its initialization, ${cause.untilMs === undefined ? "has not passed" : `lasts until ${rfc3339(cause.untilMs)}`}`;
     case "unknown-instance-type":
       return `instance type ${cause.instanceType || "(no label)"} is not offered, so its price is unknown`;
     case "missing-label":
@@ -79,21 +79,23 @@ type OpenDecision = Exclude<
 function decisionText(cause: OpenDecision): string {
   switch (cause.code) {
     case "budget":
-      return `the budgets of NodePool ${cause.pool} allow ${cause.allowed} disruptions, and ${cause.disrupting} nodes are being disrupted or not ready`;
+      return budgetText(cause);
     case "held-back":
       return `replacing nodes of NodePool ${cause.pool} failed recently; it is tried again${untilText(cause.untilMs)}`;
     case "scaling-down":
-      return `NodePool ${cause.pool} first scales down from ${cause.nodes} to ${cause.replicas} nodes`;
+      return `NodePool ${cause.pool} first scales down from ${countOf(cause.nodes, "node")} to ${cause.replicas}`;
     case "node-limit":
-      return `NodePool ${cause.pool} may have ${cause.limit} nodes, so there is no room for a replacement`;
+      return `NodePool ${cause.pool} may have ${countOf(cause.limit, "node")}, so there is no room for a replacement`;
     case "no-room":
       return `its pods need ${amount(cause.needed)} ${cause.resource}, and ${amount(cause.free)} would be free`;
     case "pods-unschedulable":
       return `removing it would save ${dollars(cause.savings)}, but ${podErrorsText(cause.pods)}`;
     case "needs-more-nodes":
-      return `its pods would need ${cause.newNodes.length} new nodes (${cause.newNodes.map(({ pods }) => shortList(pods)).join("; ")}), which would ${savingsText(cause.savings)}`;
+      return `its pods would need ${countOf(cause.newNodes.length, "new node")} (${cause.newNodes.map(({ pods }) => shortList(pods)).join("; ")}), which would ${savingsText(cause.savings)}${cause.savings > 0 ? ", but a node is replaced by one node only" : ""}`;
     case "no-cheaper-type":
-      return `no instance type for its pods is cheaper than ${dollars(cause.price)}`;
+      return cause.price > 0
+        ? `no instance type for its pods is cheaper than ${dollars(cause.price)}`
+        : "its price is not known, so nothing can be said to be cheaper";
     case "same-type":
       return "the replacement would be no cheaper than a node of the same type that is there already";
     case "min-values":
@@ -106,7 +108,7 @@ function decisionText(cause: OpenDecision): string {
         .map(scoreText)
         .join("; ");
     case "saving-too-small":
-      return `${savingsText(cause.savings)} is less than the ${dollars(cause.minimum)} that NodePool ${cause.pool} asks for (karpenter.sh/consolidation-min-saving)`;
+      return `it would ${savingsText(cause.savings)}, less than the ${dollars(cause.minimum)} that NodePool ${cause.pool} asks for (karpenter.sh/consolidation-min-saving)`;
     case "min-saving-invalid":
       return `NodePool ${cause.pool} has the annotation karpenter.sh/consolidation-min-saving: ${JSON.stringify(cause.value)}, which is neither dollars an hour ("0.05") nor a share ("10%"); correct or remove it`;
     case "undoes-recent-move":
@@ -117,12 +119,24 @@ function decisionText(cause: OpenDecision): string {
       return triedText(cause.tried);
     case "not-reached":
       return cause.because === "command-found"
-        ? "not looked at, because another node is disrupted first"
+        ? "other nodes are disrupted first"
         : "not looked at yet, because the search was stopped; the next one begins here";
     case "possible":
     case "chosen":
-      return `${cause.decision} would ${savingsText(cause.savings)}`;
+      return `${cause.decision === "delete" ? "deleting" : "replacing"} it would ${savingsText(cause.savings)}`;
   }
+}
+
+const kinds = { Empty: "empty", Drifted: "drifted", Underutilized: "underutilized" } as const;
+
+function budgetText({ pool, reason, allowed, disrupting }: Extract<VerdictCause, { readonly code: "budget" }>): string {
+  const budgets = `the budgets of NodePool ${pool} allow`;
+  const nodes = `of ${kinds[reason]} nodes`;
+  if (allowed === 0) return `${budgets} no disruption ${nodes} now`;
+  const atATime = `${budgets} ${countOf(allowed, "disruption")} ${nodes} at a time`;
+  const busy = `${countOf(disrupting, "node")} ${disrupting === 1 ? "is" : "are"} being disrupted or not ready`;
+  if (disrupting >= allowed) return `${atATime}, and ${busy}`;
+  return `${atATime}, and other nodes go first${disrupting === 0 ? "" : `; ${busy}`}`;
 }
 
 function triedText(tried: readonly { readonly nodes: number; readonly cause: VerdictCause }[]): string {
@@ -148,7 +162,12 @@ function shortList(pods: readonly string[]): string {
 }
 
 function savingsText(savings: number): string {
-  return savings >= 0 ? `save ${dollars(savings)}` : `cost ${dollars(-savings)} more`;
+  if (dollars(Math.abs(savings)) === dollars(0)) return "save nothing";
+  return savings > 0 ? `save ${dollars(savings)}` : `cost ${dollars(-savings)} more`;
+}
+
+function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function dollars(price: number): string {

@@ -1,3 +1,4 @@
+import type { DisruptionReason } from "../../api/vocabulary.ts";
 import type { DisruptionDecision } from "./methods.ts";
 
 /** What a method found out about one node: why it stays, or what would happen to it. */
@@ -37,7 +38,13 @@ export type FilterCause =
 
 /** What the method decided. */
 export type DecisionCause =
-  | { readonly code: "budget"; readonly pool: string; readonly allowed: number; readonly disrupting: number }
+  | {
+      readonly code: "budget";
+      readonly pool: string;
+      readonly reason: DisruptionReason;
+      readonly allowed: number;
+      readonly disrupting: number;
+    }
   | { readonly code: "held-back"; readonly pool: string; readonly untilMs: number }
   | { readonly code: "scaling-down"; readonly pool: string; readonly nodes: number; readonly replicas: number }
   | { readonly code: "node-limit"; readonly pool: string; readonly limit: number }

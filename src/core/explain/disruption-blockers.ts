@@ -1,6 +1,6 @@
 import { budgetOutlook } from "../../api/budgets/budget-outlook.ts";
 import type { DisruptionReason } from "../../api/vocabulary.ts";
-import { poolBudgets } from "../disruption/budgets.ts";
+import { budgetCause, poolBudgets } from "../disruption/budgets.ts";
 import { candidacyCauses, type DisruptionCandidate } from "../disruption/candidate.ts";
 import { filterCauses } from "../disruption/method-filters.ts";
 import { type DisruptionMethodName, disruptionMethods } from "../disruption/methods.ts";
@@ -112,12 +112,12 @@ function addBudgetBlocker(
 ): void {
   const budget = poolBudgets(snapshot, reason).get(pool.name);
   if (budget === undefined || budget.available > 0) return;
-  const { nodes, disrupting, allowed } = budget;
+  const { nodes, disrupting } = budget;
   const { nowMs } = snapshot;
   const outlook = budgetOutlook(pool.nodePool.spec.disruption.budgets, { reason, nodes, disrupting, nowMs });
   const remedies = budgetRemedies(outlook.binding, { nodePool: pool.name, nowMs, disrupting });
   const endsAtMs = outlook.opensAtMs;
-  blockers.add({ code: "budget", pool: pool.name, allowed, disrupting }, reason, { remedies, endsAtMs });
+  blockers.add(budgetCause(budget), reason, { remedies, endsAtMs });
 }
 
 /** What a method found out beyond what is known without it. */

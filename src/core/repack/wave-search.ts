@@ -1,6 +1,6 @@
 import type { Steps } from "../../util/steps.ts";
 import { type BalancedTotals, rejectedEvenIfDeleted } from "../disruption/balanced.ts";
-import type { PoolBudget } from "../disruption/budgets.ts";
+import { budgetCause, type PoolBudget } from "../disruption/budgets.ts";
 import { type DisruptionCandidate, verdictOn } from "../disruption/candidate.ts";
 import type { DisruptionCommand } from "../disruption/command.ts";
 import { type ConsolidationResult, consolidate, type FoundCommand } from "../disruption/consolidate.ts";
@@ -84,8 +84,8 @@ export class WaveSearch {
   }
 
   #causeAgainst(candidate: DisruptionCandidate) {
-    const { allowed = 0, disrupting = 0 } = this.#input.budgets.get(candidate.pool.name) ?? {};
-    if (this.#room(candidate) <= 0) return { code: "budget", pool: candidate.pool.name, allowed, disrupting } as const;
+    const budget = this.#input.budgets.get(candidate.pool.name);
+    if (budget !== undefined && this.#room(candidate) <= 0) return budgetCause(budget);
     const rejected = rejectedEvenIfDeleted(candidate, this.#input.totals);
     return rejected === undefined ? undefined : ({ code: "score", scores: [rejected] } as const);
   }
