@@ -86,6 +86,17 @@ d                default  pod default/on-d has the annotation karpenter.sh/do-no
     expect(report.isStopped).toBe(false);
   });
 
+  it("03:D-21 says what keeps an empty node, and counts one command as one", async () => {
+    const empty = (name: string) => node(name, "1").split("---\napiVersion: v1\nkind: Pod")[0] ?? "";
+    const closed = pool.replace('budgets: [{nodes: "2"}]', 'budgets: [{nodes: "0"}]');
+    const shut = await plan(args, { files: { "cluster.yaml": `${closed}${empty("a")}` } });
+    expect(shut.out).toContain(
+      "a                default  the budgets of NodePool default allow no disruption of empty nodes now\n",
+    );
+    const open = await plan(args, { files: { "cluster.yaml": `${pool}${empty("a")}` } });
+    expect(open.out).toContain("\n1 command in 1 wave saves $0.2172/hour.");
+  });
+
   it("places pods that wait first, and exits with 3 if one has no place", async () => {
     const waiting = `
 ---
@@ -93,6 +104,7 @@ d                default  pod default/on-d has the annotation karpenter.sh/do-no
 `;
     const { out, code } = await plan(args, { files: { "cluster.yaml": files["cluster.yaml"] + waiting } });
     expect(code).toBe(3);
+    expect(out).toContain("First 1 pod that waits for a node gets one: 0 new nodes.");
     expect(out).toContain("Without a place: default/waits; karpenter explain pod says why.");
   });
 

@@ -24,7 +24,8 @@ function repackText(report: RepackReport, { isWide, bold }: ReportTextOptions): 
 function provisioningLines({ provisioning }: RepackReport): readonly string[] {
   const { pods, newNodes, unschedulable } = provisioning;
   if (pods === 0) return [];
-  const first = `First ${countText(pods, "pod")} that wait for a node get one: ${countText(newNodes.length, "new node")}.`;
+  const waiting = pods === 1 ? "1 pod that waits for a node gets one" : `${pods} pods that wait for a node get one`;
+  const first = `First ${waiting}: ${countText(newNodes.length, "new node")}.`;
   if (unschedulable.length === 0) return [first];
   return [first, `Without a place: ${unschedulable.map(oneLine).join(", ")}; karpenter explain pod says why.`];
 }
@@ -67,9 +68,11 @@ function noteLines({ steps, reached, isStopped }: RepackReport): readonly string
   return [
     steps.length === 0
       ? "No command would make it cheaper now."
-      : `${countText(steps.length, "command")} in ${countText(waves, "wave")} save $${reached.savings.toFixed(4)}/hour. A wave begins when the nodes of the one before are gone and consolidateAfter has passed.`,
+      : `${countText(steps.length, "command")} in ${countText(waves, "wave")} ${steps.length === 1 ? "saves" : "save"} $${reached.savings.toFixed(4)}/hour. A wave begins when the nodes of the one before are gone and consolidateAfter has passed.`,
     ...(several > 0
-      ? [`${several} of them launch several nodes: the controller does that with the feature gate MultiReplacement.`]
+      ? [
+          `${several} of them ${several === 1 ? "launches" : "launch"} several nodes: the controller does that with the feature gate MultiReplacement.`,
+        ]
       : []),
     ...(isStopped ? ["The search ran out of time: more may be possible."] : []),
   ];

@@ -140,9 +140,12 @@ function* findWave(snapshot: DisruptionSnapshot, options: WaveOptions): Steps<Wa
   const all = yield* disruptionCandidates(snapshot, "graceful");
   const candidates: DisruptionCandidate[] = [];
   const filtered: NodeVerdict[] = [];
+  const heldEmpty = new Map(empty.verdicts.map((verdict) => [verdict.node, verdict]));
   for (const candidate of all.candidates) {
     const cause = filterCause("multi-node-consolidation", candidate, snapshot);
-    if (cause !== undefined) filtered.push(verdictOn(candidate, cause));
+    // What held an empty node back says more than that it is one.
+    const held = cause?.code === "empty" ? heldEmpty.get(candidate.name) : undefined;
+    if (cause !== undefined) filtered.push(held ?? verdictOn(candidate, cause));
     else if (!launchedNodes.has(candidate.name)) candidates.push(candidate);
   }
   const search = new WaveSearch({
