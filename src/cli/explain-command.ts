@@ -10,6 +10,7 @@ const outputs = ["text", "json"] as const;
 interface ExplainOptions extends PlanningOptions {
   readonly output: (typeof outputs)[number];
   readonly spotToSpot?: boolean;
+  readonly multiReplacement?: boolean;
   readonly controller?: string;
   readonly tokenFile?: string;
   readonly namespace?: string;
@@ -64,8 +65,8 @@ export function explainCommand(io: Io, { connect }: { readonly connect?: Connect
   const run = async (kind: string, name: string, self: Command): Promise<void> => {
     const options = givenOptions(self);
     const request = planRequestOf(options, { connect, self, otherwise: "current-context" });
-    const { output, spotToSpot = false, controller, tokenFile, namespace } = options;
-    const explainRequest = { request, output, io, spotToSpot, controller, tokenFile, namespace };
+    const { output, spotToSpot = false, multiReplacement = false, controller, tokenFile, namespace } = options;
+    const explainRequest = { request, output, io, spotToSpot, multiReplacement, controller, tokenFile, namespace };
     const { runExplainNode, runExplainPod } = await import("./explain/run-explain.ts");
     await (kind === "Node" ? runExplainNode(name, explainRequest) : runExplainPod(kind, name, explainRequest));
   };
@@ -79,7 +80,8 @@ export function explainCommand(io: Io, { connect }: { readonly connect?: Connect
       "Explain why a node stays or goes, and what is scheduled to it, from a cluster or from the same input as `plan`.",
     )
     .argument("<name>", "the node, or its NodeClaim")
-    .option("--spot-to-spot", "the feature gate SpotToSpotConsolidation");
+    .option("--spot-to-spot", "the feature gate SpotToSpotConsolidation")
+    .option("--multi-replacement", "the feature gate MultiReplacement");
   const explain = withIo(new Command("explain"), io)
     .summary("explain why a pod cannot be scheduled or a node is kept, and what would change it")
     .description(

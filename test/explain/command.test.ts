@@ -211,16 +211,16 @@ status: {disruptionsAllowed: 0}
     expect([err, code]).toEqual(["", 0]);
     expect(
       out.split("\nNode a of")[0],
-    ).toBe(`Node a of NodePool default stays: PodDisruptionBudget default/web allows no eviction of pod default/web now (and 1 more).
+    ).toBe(`Node a of NodePool default stays: PodDisruptionBudget default/web allows no eviction of pod default/web now (and 1 more, below).
 c-4x-amd64-linux, on-demand, $0.1086/hour, 1 pod to move
 
 What blocks it, and what would unblock it:
-  pdb: PodDisruptionBudget default/web allows no eviction of pod default/web now
+  PodDisruptionBudget default/web allows no eviction of pod default/web now
     - wait until more of its pods are healthy
     - add replicas, raise maxUnavailable or lower minAvailable
-  budget: the budgets of NodePool default allow no disruption of underutilized nodes now
-    ends 2026-01-15T17:00:00Z, in 5h0m0s
-    - wait for the end of its window, or change spec.disruption.budgets[0] of NodePool default (nodes: "0", which is 0 now; schedule "0 9 * * *", duration 8h; ends in 5h0m0s)
+  the budgets of NodePool default allow no disruption of underutilized nodes now
+    ends 2026-01-15T17:00:00Z, in 5h
+    - wait for the end of its window, or change spec.disruption.budgets[0] of NodePool default (nodes: "0", which is 0 now; schedule "0 9 * * *", duration 8h; ends in 5h)
 
 Underutilized, if nothing blocked it: deleting it saves $0.1086/hour
   to b: default/web
@@ -234,6 +234,28 @@ Underutilized, if nothing blocked it: deleting it saves $0.1086/hour
         blockers: [{ code: "pdb" }, { code: "budget", endsAtMs: Date.parse("2026-01-15T17:00:00Z") }],
       },
     });
+  });
+
+  it("03:D-51 says of a node that goes together with others which, and where its pods go; nothing of methods that are not for it", async () => {
+    const pods = ["a", "b"].map((name) =>
+      pod(`on-${name}`, `{nodeName: ${name}, containers: [{name: app, resources: {requests: {cpu: "500m"}}}]}`),
+    );
+    const all = pool.replace("spec:\n", 'spec:\n  disruption: {consolidateAfter: 0s, budgets: [{nodes: "100%"}]}\n');
+    const { out } = await explain(["node", "a", ...from], given(all, claimed("a"), claimed("b"), ...pods));
+    expect(
+      out.split("\nNode a of")[0],
+    ).toBe(`Node a of NodePool default would go now. Underutilized: replacing it together with another node saves $0.1629/hour.
+c-4x-amd64-linux, on-demand, $0.1086/hour, 1 pod to move
+
+Underutilized: replacing it together with another node saves $0.1629/hour
+  goes together with: b
+  to a new c-2x-amd64-linux of NodePool default (on-demand, $0.0543/hour): default/on-a
+`);
+  });
+
+  it("03:D-16 knows no NodePool that the input does not have", async () => {
+    const { out } = await explain(["node", "a", ...from], given(claimed("a"), web));
+    expect(out).toContain("Node a of NodePool default stays: NodePool default does not exist");
   });
 
   it("prints the same as data, and ends with 1 where there is no such node", async () => {

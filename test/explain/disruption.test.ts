@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { annotations } from "../../src/api/labels.ts";
+import { annotations, labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
+import type { DisruptionCommand } from "../../src/core/disruption/command.ts";
 import { type DisruptionProposal, proposeDisruption } from "../../src/core/disruption/propose.ts";
 import { sharedSimulator } from "../../src/core/disruption/shared-simulator.ts";
 import type { DisruptionSnapshot } from "../../src/core/disruption/snapshot.ts";
@@ -19,12 +20,13 @@ function explained(
   snapshot: DisruptionSnapshot,
   name = "n1",
   { methods }: DisruptionProposal = proposed(snapshot),
+  next?: readonly DisruptionCommand[],
 ): DisruptionExplanation {
   const verdicts = methods.flatMap(({ method, verdicts: all }) =>
     all.filter(({ node }) => node === name).map((verdict) => [method, { verdict }] as const),
   );
   const commands = methods.flatMap((one) => one.commands);
-  const options = { simulatorFor: sharedSimulator, verdicts: new Map(verdicts), commands };
+  const options = { simulatorFor: sharedSimulator, verdicts: new Map(verdicts), commands, next };
   const explanation = runSteps(explainDisruption(name, snapshot, options));
   if (explanation === undefined) throw new Error(`no node ${name}`);
   return explanation;
@@ -117,7 +119,7 @@ describe("why a node stays, and what would unblock it", () => {
         blocks: ["Underutilized"],
         endsAtMs: until(5 * 60),
         remedies: [
-          'wait for the end of its window, or change spec.disruption.budgets[1] of NodePool default (nodes: "0", which is 0 now; schedule "0 9 * * *", duration 8h; ends in 5h0m0s)',
+          'wait for the end of its window, or change spec.disruption.budgets[1] of NodePool default (nodes: "0", which is 0 now; schedule "0 9 * * *", duration 8h; ends in 5h)',
         ],
       },
     ]);
@@ -207,6 +209,133 @@ describe("why a node stays, and what would unblock it", () => {
   it("03:D-10 a node of a command is on its way out", () => {
     const snapshot = { ...pair(), inCommand: new Set(["plan://n1"]) };
     expect(explained(snapshot)).toMatchObject({ outcome: "going", cause: "it is being disrupted already" });
+  });
+
+  it("03:D-1 03:D-2 a node that nothing blocks waits while others go first", () => {
+    const snapshot = cluster([pool(), machine("n1", { pods: [{}] }), machine("n2"), machine("n3", { pods: [{}] })]);
+    const proposal = proposed(snapshot);
+    const empty = proposal.methods.find(({ method }) => method === "emptiness")?.commands ?? [];
+    const [node1, node2] = ["n1", "n2"].map((name) => explained(snapshot, name, proposal, empty));
+    expect(node1).toMatchObject({
+      outcome: "kept",
+      cause: "other nodes are disrupted first",
+      blockers: [{ code: "not-reached", remedies: ["wait until n2 is gone"] }],
+      reasons: [{ reason: "Underutilized", isBlocked: true, move: { decision: "delete" } }],
+    });
+    expect(node2).toMatchObject({ outcome: "would-go", blockers: [] });
+  });
+
+  it("03:D-74 a node that takes the pods of others stays meanwhile", () => {
+    const snapshot = cluster([pool(), machine("n1", { pods: [{}] }), machine("n2", { pods: [{}, {}] })]);
+    const proposal = proposed(snapshot);
+    const single = proposal.methods.find(({ method }) => method === "single-node-consolidation")?.commands;
+    expect(explained(snapshot, "n2", proposal, single)).toMatchObject({
+      outcome: "kept",
+      cause: "pods of nodes that are disrupted first move here",
+      blockers: [{ code: "destination", remedies: ["wait until n1 is gone"] }],
+    });
+  });
+
+  it("03:D-28 a budget that other nodes use up first: wait for them, or raise it", () => {
+    const budgets = [{ nodes: "100%" }, { nodes: "1" }];
+    const snapshot = cluster([pool({ disruption: { budgets } }), machine("n1", { type: "cpu-2" }), machine("n2")]);
+    expect(explained(snapshot)).toMatchObject({
+      outcome: "kept",
+      blockers: [
+        {
+          code: "budget",
+          allowed: 1,
+          disrupting: 0,
+          remedies: [
+            "wait until the nodes that go first are gone",
+            'raise spec.disruption.budgets[1] of NodePool default (nodes: "1", which is 1 now)',
+          ],
+        },
+      ],
+    });
+  });
+
+  it("03:D-25 a window that never ends is not to be waited for", () => {
+    const budgets = [{ nodes: "0", schedule: "0 0 * * *", duration: "24h" }];
+    expect(explained(pair({ budgets })).blockers).toMatchObject([
+      {
+        remedies: [
+          'change spec.disruption.budgets[0] of NodePool default (nodes: "0", which is 0 now; schedule "0 0 * * *", duration 24h; never ends)',
+        ],
+      },
+    ]);
+  });
+
+  it("03:D-12b 03:D-20 a node that is not initialized waits for that, not for what follows from it", () => {
+    const snapshot = cluster([
+      pool({ disruption: { budgets: [{ nodes: "10%" }] } }),
+      machine("n1", { conditions: ["Registered=False", "Initialized=False", "Consolidatable=False"] }),
+    ]);
+    expect(codes(explained(snapshot))).toEqual(["not-initialized"]);
+    const closed = cluster([
+      pool({ disruption: { budgets: [{ nodes: "0" }] } }),
+      machine("n1", { conditions: ["Registered=False", "Initialized=False", "Consolidatable=False"] }),
+    ]);
+    expect(codes(explained(closed))).toEqual(["not-initialized", "budget"]);
+  });
+
+  it("03:D-12c of a node that is being deleted nothing else is said", () => {
+    const claim = { metadata: { deletionTimestamp: ago(1), finalizers: ["karpenter.sh/termination"] } };
+    const explanation = explained(cluster([pool(), machine("n1", { claim, pods: [{}] }), machine("n2"), pdb("web")]));
+    expect(explanation).toMatchObject({ outcome: "going", cause: "it is being deleted", reasons: [] });
+    expect(codes(explanation)).toEqual(["deleting"]);
+  });
+
+  it("03:D-30 a node of a static pool has one reason to go, drift, and is replaced then", () => {
+    const facts = { spec: { replicas: 1 }, disruption: { budgets: [{ nodes: "0" }] } };
+    const drifted = explained(cluster([pool(facts), machine("n1", { conditions: ["Drifted"] })]));
+    expect(codes(drifted)).toEqual(["budget"]);
+    expect(drifted.reasons).toMatchObject([
+      { reason: "Drifted", isBlocked: true, move: { decision: "replace", replacements: [{ nodePool: "default" }] } },
+    ]);
+    // What is launched is the provider's choice, so nothing can be said about the price.
+    expect(drifted.reasons[0]?.move?.savings).toBeUndefined();
+    const settled = explained(cluster([pool(facts), machine("n1")]));
+    expect([codes(settled), settled.reasons]).toEqual([["static-pool"], []]);
+  });
+
+  it("03:D-49 what a node saves whose price is not known is not known either", () => {
+    const explanation = explained(
+      cluster([pool(), machine("n1", { type: "gone", pods: [{}], conditions: ["Drifted"] })]),
+    );
+    expect(explanation).toMatchObject({ outcome: "would-go", cause: "Drifted: replacing it" });
+    expect(explanation.price).toBeUndefined();
+    expect(explanation.reasons[0]?.move?.savings).toBeUndefined();
+    expect(codes(explanation)).toEqual(["unknown-instance-type"]);
+  });
+
+  it("03:D-47 the feature gate for spot, and the types that would be missing even then", () => {
+    const snapshot = cluster([pool({ capacityTypes: ["spot"] }), machine("n1", { capacityType: "spot", pods: [{}] })]);
+    expect(codes(explained(snapshot))).toEqual(["spot-to-spot-disabled", "spot-flexibility"]);
+  });
+
+  it("03:D-46b the feature gate MultiReplacement, where it would help", () => {
+    const apart = {
+      spec: {
+        affinity: {
+          podAntiAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: [
+              { topologyKey: labels.hostname, labelSelector: { matchLabels: { app: "web" } } },
+            ],
+          },
+        },
+      },
+    };
+    const split = (type: string) => explained(cluster([pool(), machine("n1", { type, pods: [apart, apart] })]));
+    expect(split("cpu-8")).toMatchObject({
+      blockers: [{ code: "needs-more-nodes", remedies: [expect.any(String), expect.stringContaining("MultiRepl")] }],
+      reasons: [{ isBlocked: true, move: { decision: "replace", savings: 1, replacements: [{}, {}] } }],
+    });
+    // Two nodes of two cpus cost what one of four does.
+    expect(split("cpu-4")).toMatchObject({
+      blockers: [{ code: "needs-more-nodes", remedies: [expect.any(String)] }],
+      reasons: [{ isBlocked: true }],
+    });
   });
 
   it("03 §4 agrees with the methods: what one of them takes would go, and what is kept none of them takes", () => {

@@ -1,9 +1,10 @@
+import type { PodMove } from "../../core/disruption/command.ts";
 import type { DisruptionBlocker } from "../../core/explain/disruption-blockers.ts";
-import { wholeSeconds } from "../../core/explain/disruption-remedies.ts";
+import { durationText } from "../../core/explain/disruption-remedies.ts";
 import { type DisruptionExplanation, type DisruptionMove, moveText } from "../../core/explain/explain-disruption.ts";
-import { formatDurationMs } from "../../util/duration.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
 import { podSummary } from "../plan/pod-summary.ts";
+import { withoutPlaceText } from "../plan/render-disruption.ts";
 import { countText, formatTable, oneLine } from "../text-table.ts";
 
 export interface DisruptionSectionsOptions {
@@ -37,25 +38,27 @@ function headline({ node, nodePool, outcome, cause }: DisruptionExplanation): st
 }
 
 function factLines({ instanceType, capacityType, price, movablePods }: DisruptionExplanation): readonly string[] {
-  if (price === undefined) return [];
+  if (instanceType === undefined) return [];
   const pods = movablePods === 0 ? "no pods to move" : `${countText(movablePods, "pod")} to move`;
-  return [oneLine(`${instanceType}, ${capacityType ?? "unknown capacity type"}, $${price.toFixed(4)}/hour, ${pods}`)];
+  const cost = price === undefined ? "price not known" : `$${price.toFixed(4)}/hour`;
+  return [oneLine(`${instanceType}, ${capacityType ?? "unknown capacity type"}, ${cost}, ${pods}`)];
 }
 
-function blockerLines({ blockers, reasons }: DisruptionExplanation, nowMs: number): readonly string[] {
+function blockerLines({ blockers, reasons, outcome }: DisruptionExplanation, nowMs: number): readonly string[] {
   const isSaid = blockers.length === 1 && blockers.every((one) => one.remedies.length === 0 && !one.endsAtMs);
   if (blockers.length === 0 || isSaid) return [];
   const line = (blocker: DisruptionBlocker): readonly string[] => [
-    oneLine(`  ${blocker.code}${reasonText(blocker, reasons.length)}: ${blocker.text}${alsoText(blocker)}`),
+    oneLine(`  ${reasonText(blocker, reasons.length)}${blocker.text}${alsoText(blocker)}`),
     ...endLines(blocker, nowMs),
     ...blocker.remedies.map((remedy) => oneLine(`    - ${remedy}`)),
   ];
-  return ["What blocks it, and what would unblock it:", ...blockers.flatMap(line)];
+  const what = outcome === "would-go" ? "What blocks it for another reason" : "What blocks it";
+  return [`${what}, and what would unblock it:`, ...blockers.flatMap(line)];
 }
 
 /** Named only where a node can go for more than one reason. */
 function reasonText({ blocks }: DisruptionBlocker, reasons: number): string {
-  return reasons > 1 ? ` (${blocks.join(", ")})` : "";
+  return reasons > 1 ? `${blocks.join(", ")}: ` : "";
 }
 
 function alsoText({ alsoPods = [] }: DisruptionBlocker): string {
@@ -67,47 +70,56 @@ function endLines({ endsAtMs }: DisruptionBlocker, nowMs: number): readonly stri
 }
 
 function inText(ms: number): string {
-  return ms <= 0 ? "which is over" : `in ${formatDurationMs(wholeSeconds(ms))}`;
+  return ms <= 0 ? "which is over" : `in ${durationText(ms)}`;
 }
 
 /** What would happen for each reason, if nothing blocked it. */
-function moveLines({ reasons }: DisruptionExplanation): readonly string[] {
+function moveLines({ reasons, node }: DisruptionExplanation): readonly string[] {
   return reasons.flatMap(({ reason, isBlocked, move }) => {
     if (move === undefined) return [];
     const when = isBlocked ? ", if nothing blocked it" : "";
-    return [oneLine(`${reason}${when}: ${moveText(move)}`), ...destinationLines(move)];
+    return [oneLine(`${reason}${when}: ${moveText(move)}`), ...destinationLines(move, node)];
   });
 }
 
-function destinationLines({ nodes, replacements, moves }: DisruptionMove): readonly string[] {
-  const byTarget = new Map<string, string[]>();
+function destinationLines({ nodes, replacements, moves }: DisruptionMove, node: string): readonly string[] {
+  const byTarget = new Map<PodMove["to"], string[]>();
   for (const { pod, to } of moves) {
-    const target = targetText(to, replacements);
-    const known = byTarget.get(target);
-    if (known === undefined) byTarget.set(target, [pod]);
+    const known = byTarget.get(to);
+    if (known === undefined) byTarget.set(to, [pod]);
     else known.push(pod);
   }
+  const others = nodes.filter((name) => name !== node);
   return [
-    ...(nodes.length > 1 ? [oneLine(`  goes together with: ${nodes.join(", ")}`)] : []),
+    ...(others.length > 0 ? [oneLine(`  goes together with: ${others.join(", ")}`)] : []),
     ...(byTarget.size === 0 ? ["  no pods have to move"] : []),
-    ...[...byTarget].map(([target, pods]) => oneLine(`  ${target}: ${podSummary(pods)}`)),
+    ...[...byTarget].map(([to, pods]) => oneLine(`  ${targetText(to, replacements)}: ${podSummary(pods)}`)),
   ];
 }
 
-function targetText(to: string | number | undefined, replacements: DisruptionMove["replacements"]): string {
-  if (to === undefined) return "ends with the node";
+function targetText(to: PodMove["to"], replacements: DisruptionMove["replacements"]): string {
+  if (to === undefined) return withoutPlaceText;
   if (typeof to === "string") return `to ${to}`;
-  const { instanceTypes = [], nodePool = "", price = 0 } = replacements[to] ?? {};
-  return `to a new ${instanceTypes[0] ?? "node"} of NodePool ${nodePool} ($${price.toFixed(4)}/hour)`;
+  const { instanceTypes = [], nodePool = "", capacityType = "", price } = replacements[to] ?? {};
+  const facts = [capacityType, ...(price === undefined ? [] : [`$${price.toFixed(4)}/hour`])].join(", ");
+  return `to a new ${instanceTypes[0] ?? "node"} of NodePool ${nodePool} (${facts})`;
 }
 
-function verdictLines({ verdicts }: DisruptionExplanation, nowMs: number): readonly string[] {
-  // Where all methods say the same, it is in the headline.
-  if (new Set(verdicts.map(({ text }) => text)).size < 2) return [];
-  const rows = verdicts.map(({ method, code, text, atMs }) => [
-    method,
-    code,
-    atMs === undefined ? text : `${text} (${formatDurationMs(wholeSeconds(nowMs - atMs))} ago)`,
-  ]);
-  return formatTable([{ title: "METHOD" }, { title: "VERDICT" }, { title: "WHY" }], rows);
+/** Says nothing of a node that stays: the method is not for it, or it has been said. */
+const unspokenCodes: ReadonlySet<string> = new Set<DisruptionExplanation["verdicts"][number]["code"]>([
+  ...(["static-pool", "dynamic-pool", "not-drifted", "empty", "not-empty"] as const),
+  ...(["too-few-nodes", "possible", "chosen"] as const),
+]);
+
+/** What methods found out beyond what blocks it. */
+function verdictLines({ outcome, verdicts, blockers }: DisruptionExplanation, nowMs: number): readonly string[] {
+  if (outcome !== "kept") return [];
+  const said = new Set(blockers.map(({ text }) => text));
+  const rows = verdicts
+    .filter(({ code, text }) => !unspokenCodes.has(code) && !said.has(text))
+    .map(({ method, text, atMs }) => [
+      method,
+      oneLine(atMs === undefined ? text : `${text} (${durationText(nowMs - atMs)} ago)`),
+    ]);
+  return rows.length === 0 ? [] : formatTable([{ title: "METHOD" }, { title: "WHAT IT FOUND" }], rows);
 }

@@ -17,9 +17,9 @@ export interface ExplainedNode {
 export function explainPreparedNode(
   name: string,
   prepared: PreparedPlan,
-  { allowsSpotToSpot }: { readonly allowsSpotToSpot: boolean },
+  gates: { readonly allowsSpotToSpot: boolean; readonly allowsMultiReplacement: boolean },
 ): ExplainedNode | { readonly nodes: readonly string[] } {
-  const { snapshot, proposal, next } = disruptionPlanOf(prepared, { mode: "default", allowsSpotToSpot, nominated: [] });
+  const { snapshot, proposal, next } = disruptionPlanOf(prepared, { ...gates, mode: "default", nominated: [] });
   const stateNode = findStateNode(name, snapshot);
   if (stateNode === undefined) return { nodes: snapshot.cluster.nodes.map((one) => one.name) };
   const verdicts = proposal.methods.flatMap((one) =>
@@ -30,6 +30,7 @@ export function explainPreparedNode(
       simulatorFor: sharedSimulator,
       verdicts: new Map(verdicts),
       commands: [...(next?.commands ?? []), ...proposal.methods.flatMap(({ commands }) => commands)],
+      next: next?.commands,
     }),
   );
   if (disruption === undefined) return { nodes: [] };

@@ -29,6 +29,8 @@ export interface ExplainRequest {
   readonly io: Io;
   /** Of nodes: the feature gate SpotToSpotConsolidation. */
   readonly spotToSpot: boolean;
+  /** Of nodes: the feature gate MultiReplacement. */
+  readonly multiReplacement: boolean;
   readonly controller?: string | undefined;
   readonly tokenFile?: string | undefined;
   readonly namespace?: string | undefined;
@@ -131,7 +133,7 @@ function podPath(key: string): string {
 
 /** Explains one node and sets the exit code. */
 export async function runExplainNode(name: string, explainRequest: ExplainRequest): Promise<void> {
-  const { request, io, spotToSpot } = explainRequest;
+  const { request, io, spotToSpot, multiReplacement } = explainRequest;
   const answer = await answerOf(`/explain/node/${encodeURIComponent(name)}`, explainRequest);
   if (answer?.kind === "not-found") return reportFailure(`there is no node or NodeClaim ${name} in the cluster`, io);
   const notes = answer === undefined ? [] : [sourceNote(answer)];
@@ -145,7 +147,10 @@ export async function runExplainNode(name: string, explainRequest: ExplainReques
     io,
   );
   if (prepared === undefined) return;
-  const explained = explainPreparedNode(name, prepared, { allowsSpotToSpot: spotToSpot });
+  const explained = explainPreparedNode(name, prepared, {
+    allowsSpotToSpot: spotToSpot,
+    allowsMultiReplacement: multiReplacement,
+  });
   if ("nodes" in explained)
     return reportFailure(`there is no node ${name} in the input${closestText(name, explained.nodes)}`, io);
   printNode(explained, { ...explainRequest, notes, nowMs: prepared.options.nowMs });
@@ -163,7 +168,7 @@ async function answerOf(path: string, explainRequest: ExplainRequest): Promise<C
 function sourceNote(answer: Exclude<ControllerAnswer, { readonly kind: "not-found" }>): string {
   return answer.kind === "answered"
     ? `answered by the running controller at ${answer.at}`
-    : `computed here from the objects of the cluster, because the running controller was not asked: ${answer.because}`;
+    : `computed here from the objects of the cluster, because there is no answer of the running controller: ${answer.because}`;
 }
 
 interface PrintOptions extends Pick<ExplainRequest, "output" | "io"> {

@@ -1,5 +1,10 @@
-import { labels } from "../../api/labels.ts";
-import { type DisruptionCommand, movesOf, type PodMove } from "../../core/disruption/command.ts";
+import {
+  type DisruptionCommand,
+  firstCapacityType,
+  knownSavings,
+  movesOf,
+  type PodMove,
+} from "../../core/disruption/command.ts";
 import { disruptionMethods } from "../../core/disruption/methods.ts";
 import type { ValidatedProposal } from "../../core/disruption/propose.ts";
 import type { NodeVerdict } from "../../core/disruption/verdict.ts";
@@ -21,7 +26,15 @@ export interface DisruptionReport {
   readonly priceSources: readonly ReportedPriceSource[];
   /** What a controller in this mode starts next: it may find several commands, and sets of nodes that save more. */
   readonly next?: ReportedNext | undefined;
-  readonly totals: { readonly nodes: number; readonly pricePerHour: number; readonly savings: number };
+  readonly totals: ReportedDisruptionTotals;
+}
+
+interface ReportedDisruptionTotals {
+  readonly nodes: number;
+  readonly pricePerHour: number;
+  /** Nodes of Karpenter that are not in the price, because theirs is not known. */
+  readonly unpricedNodes: number;
+  readonly savings: number;
 }
 
 export interface ReportedMethod {
@@ -45,7 +58,9 @@ export interface ReportedCommand {
   readonly replacements: readonly (ReportedNode & { readonly capacityType: string })[];
   /** Existing node → pods that move there. */
   readonly existingNodes: Readonly<Record<string, readonly string[]>>;
+  /** Prices that are not known count as nothing. */
   readonly savings: number;
+  readonly isSavingKnown: boolean;
   readonly moves: readonly PodMove[];
 }
 
@@ -60,12 +75,13 @@ export function disruptionReportOf({ snapshot, proposal, next }: DisruptionPlan)
     reason: disruptionMethods[next.method].reason,
     commands: reportedCommands(next.commands, reported),
   };
+  const prices = claimedNodePrices(snapshot);
   return {
     acts: proposal.acts ?? "none",
     methods,
     ...(reportedNext !== undefined && { next: reportedNext }),
     priceSources: priceSourcesOf([
-      ...claimedNodePrices(snapshot),
+      ...prices,
       ...[...(reportedNext === undefined ? [] : [reportedNext]), ...methods].flatMap(({ commands }) =>
         replacementsOf(commands),
       ),
@@ -73,6 +89,7 @@ export function disruptionReportOf({ snapshot, proposal, next }: DisruptionPlan)
     totals: {
       nodes: snapshot.cluster.nodes.length,
       pricePerHour: [...snapshot.pools.values()].reduce((sum, { cost }) => sum + cost, 0),
+      unpricedNodes: snapshot.cluster.nodes.filter(({ claim }) => claim !== undefined).length - prices.length,
       savings: next?.commands.reduce((sum, { savings }) => sum + savings, 0) ?? 0,
     },
   };
@@ -116,9 +133,13 @@ export function reportedCommand(
   return {
     decision,
     nodes: nodeNames(command),
-    replacements: replacements.map((node) => ({ ...reported(node), capacityType: firstCapacityType(node) })),
+    replacements: replacements.map((node) => ({
+      ...reported(node),
+      capacityType: firstCapacityType(node.requirements),
+    })),
     existingNodes: Object.fromEntries(placements.map(({ node, pods }) => [node, podNames(pods)])),
     savings,
+    isSavingKnown: knownSavings(command) !== undefined,
     moves: movesOf(command),
   };
 }
@@ -129,10 +150,4 @@ export function replacementsOf(commands: readonly ReportedCommand[]): readonly P
 
 function nodeNames({ candidates }: DisruptionCommand): readonly string[] {
   return candidates.map(({ name }) => name).sort();
-}
-
-/** The one a launch tries first. */
-function firstCapacityType({ requirements }: PlannedNode): string {
-  const allowed = requirements.get(labels.capacityType);
-  return ["reserved", "spot", "on-demand"].find((type) => allowed.has(type)) ?? "";
 }

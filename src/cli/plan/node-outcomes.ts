@@ -1,3 +1,5 @@
+import { priceChangeText } from "../../core/disruption/command.ts";
+import { verdictText } from "../../core/disruption/verdict-text.ts";
 import type { DisruptionReport, ReportedCommand, ReportedVerdict } from "./disruption-report.ts";
 
 /** Whether disruption would take a node now, and why or why not. */
@@ -18,36 +20,43 @@ const unspecificCodes: ReadonlySet<string> = new Set<ReportedVerdict["code"]>([
   "too-few-nodes",
 ]);
 
-/** One for each node: the command that takes it, else what the last method that looked at it found. In order of names. */
+/** One for each node: the command that takes it next, else what the last method that looked at it found. In order of names. */
 export function nodeOutcomes({
   methods,
   next,
 }: Pick<DisruptionReport, "methods" | "next">): ReadonlyMap<string, NodeOutcome> {
   const found = new Map<string, NodeOutcome>();
+  const commands = next?.commands ?? [];
+  const destinations = new Set(commands.flatMap(({ existingNodes }) => Object.keys(existingNodes)));
   for (const { verdicts } of methods) {
-    for (const { node, nodePool, code, text } of verdicts) {
-      if (!unspecificCodes.has(code) || !found.has(node)) found.set(node, { node, nodePool, goes: false, text });
+    for (const verdict of verdicts) {
+      const { node, nodePool, code } = verdict;
+      if (unspecificCodes.has(code) && found.has(node)) continue;
+      found.set(node, { node, nodePool, goes: false, text: keptText(verdict, destinations) });
     }
   }
-  const leaving = new Set<string>();
-  for (const { reason, commands } of [...(next === undefined ? [] : [next]), ...methods]) {
-    for (const command of commands) {
-      for (const node of command.nodes) {
-        if (leaving.has(node)) continue; // an earlier method takes it
-        leaving.add(node);
-        found.set(node, { ...found.get(node), node, goes: true, text: commandText(reason, command) });
-      }
-    }
+  for (const command of commands) {
+    const text = commandText(next?.reason ?? "", command);
+    for (const node of command.nodes) found.set(node, { ...found.get(node), node, goes: true, text });
   }
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function commandText(reason: string, { decision, nodes, savings }: ReportedCommand): string {
-  const together = nodes.length > 1 ? ` with ${nodes.length - 1} more` : "";
-  return `${reason}: would ${decision} it${together}, which ${priceChangeText(savings)}`;
+/** A node that could go stays while others do: those are disrupted first, and it may take their pods. */
+function keptText(verdict: ReportedVerdict, destinations: ReadonlySet<string>): string {
+  if (verdict.code !== "possible" && verdict.code !== "chosen") return verdict.text;
+  return destinations.has(verdict.node)
+    ? verdictText({ code: "destination", node: verdict.node })
+    : `other nodes are disrupted first; ${verdict.text}`;
 }
 
-/** What a command does to the price. */
-export function priceChangeText(savings: number): string {
-  return savings >= 0 ? `saves $${savings.toFixed(4)}/hour` : `costs $${(-savings).toFixed(4)}/hour more`;
+function commandText(reason: string, command: ReportedCommand): string {
+  const { decision, nodes } = command;
+  const together = nodes.length > 1 ? ` together with ${nodes.length - 1} more` : "";
+  return `${reason}: would ${decision} it${together}, which ${savingText(command)}`;
+}
+
+/** What a command does to the price, as far as prices are known. */
+export function savingText({ savings, isSavingKnown }: ReportedCommand): string {
+  return isSavingKnown ? priceChangeText(savings) : "changes the price by an unknown amount";
 }

@@ -112,8 +112,8 @@ export interface PreparedInput {
 }
 
 /**
- * What the input is for. Nodes of a pool that is not there cannot be disrupted, so disruption alone adds no default pool;
- * an explanation is about both.
+ * What the input is for. Nodes of a pool that is not there cannot be disrupted, so disruption adds no default pool, nor
+ * does an explanation of a cluster with NodeClaims.
  */
 export type PlanPurpose = "scheduling" | "disruption" | "explanation";
 
@@ -138,8 +138,9 @@ export function* prepareInputInSteps(
   yield* forEachInSteps(converted, (one) => {
     if (review.checkBeforeCompletion(one)) admitted.push(one);
   });
-  const hasDefaultPool =
-    purpose !== "disruption" && converted.every(({ object }) => scenarioKind(object) !== "NodePool");
+  const isGiven = (kind: string): boolean => converted.some(({ object }) => scenarioKind(object) === kind);
+  const mayAddPool = purpose === "scheduling" || (purpose === "explanation" && !isGiven("NodeClaim"));
+  const hasDefaultPool = mayAddPool && !isGiven("NodePool");
   const given = withNodeClassReady(admitted.map(({ object }) => object));
   const {
     objects: expanded,

@@ -1,7 +1,8 @@
+import { priceChangeText } from "../../core/disruption/command.ts";
 import { markedHourlyPrice, priceSourceLines } from "../prices/price-sources.ts";
 import { countText, formatTable, joinSections, oneLine } from "../text-table.ts";
 import type { DisruptionReport, ReportedCommand, ReportedMethod } from "./disruption-report.ts";
-import { nodeOutcomes, priceChangeText } from "./node-outcomes.ts";
+import { nodeOutcomes, savingText } from "./node-outcomes.ts";
 import { podSummary } from "./pod-summary.ts";
 import { type ReportFormat, type ReportTextOptions, renderReport } from "./render-report.ts";
 
@@ -26,30 +27,47 @@ function disruptionText(report: DisruptionReport, { isWide, bold }: ReportTextOp
 /** A method that is asked only if none before it has a command. */
 function methodLines({ method, commands, invalid }: ReportedMethod, bold: (text: string) => string): readonly string[] {
   return [
-    bold(`${method} would then act, if nothing before it did:`),
+    bold(`${method} would act if nothing before it did:`),
     ...commands.flatMap(commandLines),
     ...invalid.map(({ nodes, failure }) => `  ${nodes.join(", ")}: would not hold after 15 seconds (${failure})`),
   ];
 }
 
 export function commandLines(command: ReportedCommand): readonly string[] {
-  const { decision, nodes, replacements, existingNodes, savings } = command;
+  const { decision, nodes, replacements, existingNodes, moves } = command;
+  const withoutPlace = moves.filter(({ to }) => to === undefined).map(({ pod }) => pod);
   return [
-    `  ${decision} ${nodes.map(oneLine).join(", ")}: ${priceChangeText(savings)}`,
-    ...replacements.map(
-      (node) =>
-        `    new ${node.instanceType ?? "node of the template"} of NodePool ${node.nodePool} (${node.capacityType}, ${markedHourlyPrice(node.price, node.priceSource)}): ${podSummary(node.pods) || "no pods"}`,
-    ),
+    `  ${decision} ${nodes.map(oneLine).join(", ")}: ${savingText(command)}`,
+    ...replacements.map((node) => `    ${replacementText(node)}: ${podSummary(node.pods) || "no pods"}`),
     ...Object.entries(existingNodes).map(([node, pods]) => `    to ${node}: ${podSummary(pods)}`),
+    ...(withoutPlace.length === 0 ? [] : [`    ${withoutPlaceText}: ${podSummary(withoutPlace)}`]),
   ];
 }
 
-function summaryLines({ next, totals }: DisruptionReport): readonly string[] {
-  const cost = `${countText(totals.nodes, "node")}, $${totals.pricePerHour.toFixed(4)}/hour`;
-  return next === undefined
-    ? [`${cost}. Nothing would be disrupted now.`]
-    : [`${cost}. Disrupting now would save $${totals.savings.toFixed(4)}/hour.`];
+/** Of pods that cost nothing to evict, and those that a grace period does not protect for ever. (03:D-8, D-32) */
+export const withoutPlaceText = "evicted without a place being looked for";
+
+function replacementText(node: ReportedCommand["replacements"][number]): string {
+  const { nodePool, instanceType, capacityType, price, priceSource } = node;
+  const where = `of NodePool ${nodePool}`;
+  return instanceType === undefined
+    ? `new node of the template ${where} (${capacityType}, price not known)`
+    : `new ${instanceType} ${where} (${capacityType}, ${markedHourlyPrice(price, priceSource)})`;
 }
+
+function summaryLines({ next, totals }: DisruptionReport): readonly string[] {
+  const { nodes, unpricedNodes } = totals;
+  const unpriced = unpricedNodes === 0 ? "" : `, without ${countText(unpricedNodes, "node")} of unknown price`;
+  const cost = `${countText(nodes, "node")}, $${totals.pricePerHour.toFixed(4)}/hour${unpriced}`;
+  if (next === undefined) return [`${cost}. Nothing would be disrupted now.`];
+  const known = next.commands.filter(({ isSavingKnown }) => isSavingKnown);
+  const savings = known.reduce((sum, command) => sum + command.savings, 0);
+  const others = next.commands.length - known.length;
+  const rest = others === 0 ? "" : `, without ${countText(others, "command")} of unknown price`;
+  return [`${cost}. ${known.length === 0 ? unknownSaving : `What acts ${priceChangeText(savings)}${rest}.`}`];
+}
+
+const unknownSaving = "What that saves is not known.";
 
 /** One line a node: what the last method that looked at it found. */
 function stayingRows(report: DisruptionReport): readonly string[] {

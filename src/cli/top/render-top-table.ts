@@ -19,7 +19,7 @@ export function renderTopTable({ rows, totals, nowMs, notes }: TopView): string 
 
 /** `12 nodes, 87 pods on them, 3 pending` */
 export function countsText({ nodes, pods, pendingPods }: TopTotals): string {
-  return `${countText(nodes, "node")}, ${countText(pods, "pod")} on them, ${pendingPods} pending`;
+  return `${countText(nodes, "node")}, ${countText(pods, "pod")} on ${nodes === 1 ? "it" : "them"}, ${pendingPods} pending`;
 }
 
 /** One line for each resource: how much of what the nodes have is requested. */

@@ -1,5 +1,7 @@
+import { labels } from "../../api/labels.ts";
 import { namespacedName } from "../../api/object.ts";
 import type { DisruptionReason } from "../../api/vocabulary.ts";
+import type { Requirements } from "../requirements.ts";
 import type { ExistingNodePlacement, PlannedNode } from "../scheduling/decision.ts";
 import type { DisruptionCandidate } from "./candidate.ts";
 import { type DisruptionDecision, type DisruptionMethodName, disruptionMethods } from "./methods.ts";
@@ -51,6 +53,19 @@ function replacementPrice(replacements: readonly PlannedNode[]): number {
   return replacements.reduce((sum, { price }) => sum + (Number.isFinite(price) ? price : 0), 0);
 }
 
+/** Dollars an hour, unless the price of a node that goes or comes is not known. */
+export function knownSavings({ candidates, replacements, savings }: DisruptionCommand): number | undefined {
+  const prices = [...candidates, ...replacements].map(({ price }) => price);
+  return prices.every((price) => Number.isFinite(price) && price > 0) ? savings : undefined;
+}
+
+/** What a command does to the price: `saves $0.1000/hour`. */
+export function priceChangeText(savings: number): string {
+  const amount = `$${Math.abs(savings).toFixed(4)}/hour`;
+  if (amount === "$0.0000/hour") return "costs the same";
+  return savings > 0 ? `saves ${amount}` : `costs ${amount} more`;
+}
+
 /** Pods that leave the candidates, and where each goes: a node's name, or the index of a replacement. */
 export function movesOf({ candidates, replacements, placements }: DisruptionCommand): readonly PodMove[] {
   const destinations = new Map<string, string | number>();
@@ -71,4 +86,10 @@ export interface PodMove {
   readonly from: string;
   /** A node's name, or the index of a replacement; undefined: it ends, or something holds it. */
   readonly to: string | number | undefined;
+}
+
+/** The one a launch tries first. */
+export function firstCapacityType(requirements: Requirements): string {
+  const allowed = requirements.get(labels.capacityType);
+  return ["reserved", "spot", "on-demand"].find((type) => allowed.has(type)) ?? "";
 }

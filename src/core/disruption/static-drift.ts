@@ -8,7 +8,7 @@ import { type DisruptionCandidate, verdictOn } from "./candidate.ts";
 import { type DisruptionCommand, disruptionCommand } from "./command.ts";
 import { heldBackCause } from "./drift.ts";
 import type { MethodInput, MethodOutcome } from "./method.ts";
-import type { DisruptionPool } from "./snapshot.ts";
+import type { DisruptionPool, DisruptionSnapshot } from "./snapshot.ts";
 import type { DecisionCause, NodeVerdict } from "./verdict.ts";
 
 /**
@@ -30,13 +30,21 @@ export function staticDrift({ snapshot, candidates, budgets }: MethodInput): Met
       continue;
     }
     room.set(pool.name, left - 1);
-    const replacements = [nodeFromTemplate(pool, snapshot.labelPolicy)];
-    const command = disruptionCommand("static-drift", { candidates: [candidate], replacements });
+    const command = staticReplacement(candidate, snapshot);
     commands.push(command);
     verdicts.push(verdictOn(candidate, { code: "chosen", decision: "replace", savings: command.savings }));
   }
   const isHeldBackByBudget = verdicts.some(({ code }) => code === "budget");
   return { commands, verdicts, isHeldBackByBudget, moves: [] };
+}
+
+/** A drifted node of a static pool makes way for one from the template. */
+export function staticReplacement(
+  candidate: DisruptionCandidate,
+  { labelPolicy }: Pick<DisruptionSnapshot, "labelPolicy">,
+): DisruptionCommand {
+  const replacements = [nodeFromTemplate(candidate.pool, labelPolicy)];
+  return disruptionCommand("static-drift", { candidates: [candidate], replacements });
 }
 
 /** Surplus nodes go first; then budget and limit decide. */

@@ -143,7 +143,7 @@ function triedText(tried: readonly { readonly nodes: number; readonly cause: Ver
   const [last] = tried.slice(-1);
   return last === undefined
     ? "it is not among the nodes that go together"
-    : `with ${last.nodes} nodes: ${causeText(last.cause)}`;
+    : `${last.nodes} nodes together: ${causeText(last.cause)}`;
 }
 
 function scoreText({ pool, score, threshold }: BalancedScore): string {

@@ -2,13 +2,14 @@ import { budgetOutlook } from "../../api/budgets/budget-outlook.ts";
 import type { DisruptionReason } from "../../api/vocabulary.ts";
 import { budgetCause, poolBudgets } from "../disruption/budgets.ts";
 import { candidacyCauses, type DisruptionCandidate } from "../disruption/candidate.ts";
+import type { DisruptionCommand } from "../disruption/command.ts";
 import { filterCauses } from "../disruption/method-filters.ts";
 import { type DisruptionMethodName, disruptionMethods } from "../disruption/methods.ts";
 import type { DisruptionSnapshot } from "../disruption/snapshot.ts";
-import type { NodeVerdict, VerdictCause } from "../disruption/verdict.ts";
+import type { DecisionCause, NodeVerdict, VerdictCause } from "../disruption/verdict.ts";
 import { verdictText } from "../disruption/verdict-text.ts";
 import type { StateNode } from "../round/cluster-snapshot.ts";
-import { budgetRemedies, remediesFor } from "./disruption-remedies.ts";
+import { gateRemedies, remediesFor, waitRemedy } from "./disruption-remedies.ts";
 
 /** Something that keeps a node from being disrupted, and what would end it. */
 export type DisruptionBlocker = VerdictCause & {
@@ -22,6 +23,11 @@ export type DisruptionBlocker = VerdictCause & {
   /** Further pods it is about. */
   readonly alsoPods?: readonly string[] | undefined;
 };
+
+interface FoundWithCause extends Partial<Pick<DisruptionBlocker, "remedies" | "endsAtMs">> {
+  /** Beside those that every such cause has. */
+  readonly moreRemedies?: readonly string[];
+}
 
 /** Collects what is found, each thing once. */
 export class BlockerList {
@@ -42,11 +48,7 @@ export class BlockerList {
     return this.#blockers.filter(({ blocks }) => blocks.includes(reason));
   }
 
-  add(
-    cause: VerdictCause,
-    reason: DisruptionReason,
-    found: Partial<Pick<DisruptionBlocker, "remedies" | "endsAtMs">> = {},
-  ): void {
+  add(cause: VerdictCause, reason: DisruptionReason, found: FoundWithCause = {}): void {
     const index = this.#blockers.findIndex((one) => isSameCause(one, cause));
     const known = this.#blockers[index];
     if (known !== undefined) this.#blockers[index] = merged(known, cause, reason);
@@ -56,14 +58,14 @@ export class BlockerList {
   #blockerOf(
     cause: VerdictCause,
     reason: DisruptionReason,
-    { remedies, endsAtMs = "untilMs" in cause ? cause.untilMs : undefined }: Partial<DisruptionBlocker>,
+    { remedies, moreRemedies = [], endsAtMs = "untilMs" in cause ? cause.untilMs : undefined }: FoundWithCause,
   ): DisruptionBlocker {
     const stateNode = this.#stateNode;
     return {
       ...cause,
       text: verdictText({ ...cause, node: stateNode.name }),
       blocks: [reason],
-      remedies: remedies ?? remediesFor(cause, { snapshot: this.#snapshot, stateNode }),
+      remedies: [...(remedies ?? remediesFor(cause, { snapshot: this.#snapshot, stateNode })), ...moreRemedies],
       ...(endsAtMs !== undefined && { endsAtMs }),
     };
   }
@@ -94,8 +96,13 @@ export function addKnownBlockers(
   const { class: disruptionClass, reason } = disruptionMethods[method];
   for (const cause of candidacyCauses(stateNode, snapshot, disruptionClass)) blockers.add(cause, reason);
   if (candidate === undefined) return;
-  for (const cause of filterCauses(method, candidate, snapshot)) blockers.add(cause, reason);
-  addBudgetBlocker(blockers, { candidate, reason }, snapshot);
+  const { isInitialized } = stateNode;
+  for (const cause of filterCauses(method, candidate, snapshot)) {
+    // consolidateAfter begins with initialization, so there is nothing to lower before.
+    if (isInitialized || cause.code !== "not-consolidatable") blockers.add(cause, reason);
+    if (cause.code === "static-pool") return; // what else holds it back would not matter without
+  }
+  addBudgetBlocker(blockers, { candidate, reason, isInitialized }, snapshot);
 }
 
 export interface BlockedMethod {
@@ -107,17 +114,64 @@ export interface BlockedMethod {
 
 function addBudgetBlocker(
   blockers: BlockerList,
-  { candidate: { pool }, reason }: { readonly candidate: DisruptionCandidate; readonly reason: DisruptionReason },
+  { candidate: { pool }, reason, isInitialized }: BudgetedNode,
   snapshot: DisruptionSnapshot,
 ): void {
   const budget = poolBudgets(snapshot, reason).get(pool.name);
   if (budget === undefined || budget.available > 0) return;
-  const { nodes, disrupting } = budget;
+  const { budgets } = pool.nodePool.spec.disruption;
+  const { disrupting } = budget;
   const { nowMs } = snapshot;
-  const outlook = budgetOutlook(pool.nodePool.spec.disruption.budgets, { reason, nodes, disrupting, nowMs });
-  const remedies = budgetRemedies(outlook.binding, { nodePool: pool.name, nowMs, disrupting });
-  const endsAtMs = outlook.opensAtMs;
-  blockers.add(budgetCause(budget), reason, { remedies, endsAtMs });
+  // A percentage is of the initialized nodes: once this is one of them, it may allow it. (03:D-20)
+  const nodes = budget.nodes + (isInitialized ? 0 : 1);
+  const { binding, opensAtMs: endsAtMs } = budgetOutlook(budgets, { reason, nodes, disrupting, nowMs });
+  if (binding.length > 0) blockers.add(budgetCause(budget), reason, { endsAtMs });
+}
+
+interface BudgetedNode {
+  readonly candidate: DisruptionCandidate;
+  readonly reason: DisruptionReason;
+  readonly isInitialized: boolean;
+}
+
+/** What a simulation decided. */
+export function addDecisionBlocker(blockers: BlockerList, { cause, reason, isOnlyGate }: FoundDecision): void {
+  // That the price is unknown has been said, with the cause of it.
+  const isSaid = (code: VerdictCause["code"]): boolean => blockers.blocking(reason).some((one) => one.code === code);
+  const isUnpriced = isSaid("unknown-instance-type") || isSaid("missing-label");
+  if (cause.code === "no-cheaper-type" && cause.price === 0 && isUnpriced) return;
+  blockers.add(cause, reason, isOnlyGate ? { moreRemedies: gateRemedies(cause) } : {});
+}
+
+interface FoundDecision {
+  readonly cause: DecisionCause;
+  readonly reason: DisruptionReason;
+  /** With the feature gate that the cause is about, the node would go. */
+  readonly isOnlyGate: boolean;
+}
+
+/** That a node is on its way out, which is all there is to say. */
+export function addLeavingCause(
+  blockers: BlockerList,
+  { providerId }: StateNode,
+  { inCommand }: DisruptionSnapshot,
+): void {
+  blockers.add({ code: inCommand.has(providerId) ? "in-command" : "deleting" }, "Underutilized");
+}
+
+/** That nothing but commands for other nodes keeps it. */
+export function addCommandsBefore(
+  blockers: BlockerList,
+  { stateNode, reason }: { readonly stateNode: StateNode; readonly reason: DisruptionReason },
+  next: readonly DisruptionCommand[] = [],
+): void {
+  const nodes = next.flatMap(({ candidates }) => candidates);
+  if (nodes.length === 0 || nodes.some(({ providerId }) => providerId === stateNode.providerId)) return;
+  const isDestination = next.some(({ placements }) => placements.some(({ node }) => node === stateNode.name));
+  const cause = isDestination
+    ? ({ code: "destination" } as const)
+    : ({ code: "not-reached", because: "command-found" } as const);
+  blockers.add(cause, reason, { remedies: [waitRemedy(nodes.map(({ name }) => name))] });
 }
 
 /** What a method found out beyond what is known without it. */

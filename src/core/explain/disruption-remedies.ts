@@ -1,8 +1,9 @@
-import type { BindingBudget } from "../../api/budgets/budget-outlook.ts";
+import { type BindingBudget, budgetOutlook } from "../../api/budgets/budget-outlook.ts";
 import { namespacedName } from "../../api/object.ts";
 import { formatDurationMs } from "../../util/duration.ts";
+import { poolBudgets } from "../disruption/budgets.ts";
 import type { DisruptionSnapshot } from "../disruption/snapshot.ts";
-import type { VerdictCause } from "../disruption/verdict.ts";
+import type { DecisionCause, VerdictCause } from "../disruption/verdict.ts";
 import type { StateNode } from "../round/cluster-snapshot.ts";
 
 export interface RemedyContext {
@@ -32,6 +33,8 @@ export function remediesFor(cause: VerdictCause, { snapshot, stateNode }: Remedy
       return [`remove the annotation karpenter.sh/do-not-disrupt from pod ${cause.pod}`];
     case "pdb":
       return pdbRemedies(cause, { snapshot, stateNode });
+    case "budget":
+      return budgetRemedies(cause, snapshot);
     case "static-pool":
       return [`lower spec.replicas of ${pool}: nodes of a static pool go when it shrinks or when they have drifted`];
     case "buffer-pods":
@@ -55,7 +58,7 @@ export function remediesFor(cause: VerdictCause, { snapshot, stateNode }: Remedy
         "relax what keeps the pods from other nodes (karpenter explain pod shows it for a pending pod), or free room on them",
       ];
     case "needs-more-nodes":
-      return ["free room on other nodes, or relax what keeps the pods apart: a node is replaced by one node"];
+      return ["free room on other nodes, or relax what keeps the pods apart"];
     case "no-cheaper-type":
     case "same-type":
       return [`allow ${pool} cheaper instance types or capacity types, or lower the requests of the pods`];
@@ -95,25 +98,51 @@ function pdbRemedies(
 }
 
 /** What each budget that holds nodes back says, and what to do about it. */
-export function budgetRemedies(
-  binding: readonly BindingBudget[],
-  { nodePool, nowMs, disrupting }: { readonly nodePool: string; readonly nowMs: number; readonly disrupting: number },
+function budgetRemedies(
+  { pool, reason, allowed, disrupting }: Extract<VerdictCause, { readonly code: "budget" }>,
+  snapshot: DisruptionSnapshot,
 ): readonly string[] {
-  const texts = binding.map(({ index, budget, limit, untilMs, problem }) => {
-    const where = `spec.disruption.budgets[${index}] of NodePool ${nodePool}`;
-    if (problem !== undefined) return `correct ${where}: ${problem}`;
-    const nodes = `nodes: ${JSON.stringify(budget.nodes ?? "10%")}, which is ${limit} now`;
-    if (budget.schedule === undefined) return `raise ${where} (${nodes})`;
-    const window = `schedule ${JSON.stringify(budget.schedule)}, duration ${budget.duration ?? ""}`;
-    const ends = untilMs === undefined ? "never ends" : `ends in ${formatDurationMs(wholeSeconds(untilMs - nowMs))}`;
-    return `wait for the end of its window, or change ${where} (${nodes}; ${window}; ${ends})`;
-  });
+  const { nowMs } = snapshot;
+  const nodes = poolBudgets(snapshot, reason).get(pool)?.nodes ?? 0;
+  const budgets = snapshot.pools.get(pool)?.nodePool.spec.disruption.budgets;
+  const isTakenByOthers = disrupting < allowed;
+  const query = { reason, nodes, disrupting: isTakenByOthers ? allowed : disrupting, nowMs };
+  const texts = budgetOutlook(budgets, query).binding.map((one) => budgetRemedy(one, { nodePool: pool, nowMs }));
+  if (isTakenByOthers) return ["wait until the nodes that go first are gone", ...texts];
   return disrupting > 0
     ? [`wait until fewer nodes are being disrupted or not ready (now ${disrupting})`, ...texts]
     : texts;
 }
 
-/** How long something lasts, as people read it. */
-export function wholeSeconds(ms: number): number {
-  return Math.max(0, Math.ceil(ms / 1_000) * 1_000);
+function budgetRemedy(
+  { index, budget, limit, untilMs, problem }: BindingBudget,
+  { nodePool, nowMs }: { readonly nodePool: string; readonly nowMs: number },
+): string {
+  const where = `spec.disruption.budgets[${index}] of NodePool ${nodePool}`;
+  if (problem !== undefined) return `correct ${where}: ${problem}`;
+  const nodes = `nodes: ${JSON.stringify(budget.nodes ?? "10%")}, which is ${limit} now`;
+  if (budget.schedule === undefined) return `raise ${where} (${nodes})`;
+  const window = `schedule ${JSON.stringify(budget.schedule)}, duration ${budget.duration ?? ""}`;
+  return untilMs === undefined
+    ? `change ${where} (${nodes}; ${window}; never ends)`
+    : `wait for the end of its window, or change ${where} (${nodes}; ${window}; ends in ${durationText(untilMs - nowMs)})`;
+}
+
+/** The feature gate without which a node is not replaced. */
+export function gateRemedies({ code }: DecisionCause): readonly string[] {
+  return code === "needs-more-nodes" ? ["switch the feature gate MultiReplacement on"] : [];
+}
+
+const nodesShown = 5;
+
+export function waitRemedy(nodes: readonly string[]): string {
+  const shown = nodes.slice(0, nodesShown).join(", ");
+  const more = nodes.length > nodesShown ? ` and ${nodes.length - nodesShown} more` : "";
+  return `wait until ${shown}${more} ${nodes.length === 1 ? "is" : "are"} gone`;
+}
+
+/** How long something lasts, as people read it: `5h`, `3m20s`. */
+export function durationText(ms: number): string {
+  const text = formatDurationMs(Math.max(0, Math.ceil(ms / 1_000) * 1_000));
+  return text.replace(/(?<=[hm])0s$/, "").replace(/(?<=h)0m$/, "");
 }

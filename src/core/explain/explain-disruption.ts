@@ -1,18 +1,21 @@
 import type { DisruptionReason } from "../../api/vocabulary.ts";
 import type { Steps } from "../../util/steps.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
-import { balancedTotals } from "../disruption/balanced.ts";
 import {
   type DisruptionCandidate,
   disruptionCandidateOf,
-  disruptionCandidates,
   hasCondition,
   isEmptyCandidate,
   isOfStaticPool,
 } from "../disruption/candidate.ts";
-import { type DisruptionCommand, disruptionCommand, movesOf, type PodMove } from "../disruption/command.ts";
-import { consolidate } from "../disruption/consolidate.ts";
-import { driftReplacement } from "../disruption/drift.ts";
+import {
+  type DisruptionCommand,
+  firstCapacityType,
+  knownSavings,
+  movesOf,
+  type PodMove,
+  priceChangeText,
+} from "../disruption/command.ts";
 import {
   type DisruptionDecision,
   type DisruptionMethodName,
@@ -21,11 +24,19 @@ import {
 } from "../disruption/methods.ts";
 import type { DisruptionSimulator } from "../disruption/simulator.ts";
 import type { DisruptionSnapshot } from "../disruption/snapshot.ts";
-import type { DecisionCause, NodeVerdict } from "../disruption/verdict.ts";
+import type { NodeVerdict } from "../disruption/verdict.ts";
 import { verdictText } from "../disruption/verdict-text.ts";
 import type { StateNode } from "../round/cluster-snapshot.ts";
-import { addKnownBlockers, addVerdictBlocker, BlockerList, type DisruptionBlocker } from "./disruption-blockers.ts";
-import { withoutPodProtection } from "./without-pod-protection.ts";
+import {
+  addCommandsBefore,
+  addDecisionBlocker,
+  addKnownBlockers,
+  addLeavingCause,
+  addVerdictBlocker,
+  BlockerList,
+  type DisruptionBlocker,
+} from "./disruption-blockers.ts";
+import { unblockedCommand } from "./unblocked-command.ts";
 
 /** Why a node stays or goes, what blocks it, and what would unblock it. Every text is a rendering of it. */
 export interface DisruptionExplanation {
@@ -72,8 +83,8 @@ interface ReasonOutcome {
 
 export interface DisruptionMove {
   readonly decision: DisruptionDecision;
-  /** Dollars an hour. */
-  readonly savings: number;
+  /** Dollars an hour; absent if the price of a node that goes or comes is not known. */
+  readonly savings?: number | undefined;
   /** Nodes that go together, this one included. */
   readonly nodes: readonly string[];
   readonly replacements: readonly MoveReplacement[];
@@ -85,7 +96,9 @@ interface MoveReplacement {
   readonly nodePool: string;
   /** Cheapest first. */
   readonly instanceTypes: readonly string[];
-  readonly price: number;
+  readonly capacityType: string;
+  /** Absent where the type is the provider's choice. */
+  readonly price?: number | undefined;
 }
 
 /** A verdict with its sentence and its method. */
@@ -107,6 +120,8 @@ export interface ExplainDisruptionOptions {
   readonly verdicts: ReadonlyMap<DisruptionMethodName, FoundVerdict>;
   /** Commands that were found. */
   readonly commands: readonly DisruptionCommand[];
+  /** Those that start next, if that is known: all other nodes wait for them. */
+  readonly next?: readonly DisruptionCommand[] | undefined;
   readonly progress?: CommandProgress | undefined;
 }
 
@@ -120,12 +135,34 @@ export function* explainDisruption(
   if (stateNode === undefined) return undefined;
   const candidate = candidateAnyway(stateNode, snapshot);
   const blockers = new BlockerList(stateNode, snapshot);
+  if (isLeaving(stateNode, snapshot)) {
+    addLeavingCause(blockers, stateNode, snapshot);
+    const reasons = commandsOf(stateNode, options).map((command) => ({
+      reason: command.reason,
+      isBlocked: false,
+      move: moveOf(command, stateNode),
+    }));
+    return composed(stateNode, { candidate, blockers, reasons }, snapshot, options);
+  }
   const reasons: ReasonOutcome[] = [];
   for (const method of methodsFor(candidate)) {
     addKnownBlockers(blockers, { method, candidate, stateNode }, snapshot);
-    reasons.push(yield* reasonOutcome(method, { stateNode, candidate, blockers }, snapshot, options));
+    if (candidate === undefined || isFor(method, candidate))
+      reasons.push(yield* reasonOutcome(method, { stateNode, candidate, blockers }, snapshot, options));
   }
   return composed(stateNode, { candidate, blockers, reasons }, snapshot, options);
+}
+
+/** Whether it is on its way out. */
+function isLeaving({ isBeingDeleted, providerId }: StateNode, { inCommand }: DisruptionSnapshot): boolean {
+  return isBeingDeleted || inCommand.has(providerId);
+}
+
+function commandsOf(
+  { providerId }: StateNode,
+  { commands }: Pick<ExplainDisruptionOptions, "commands">,
+): readonly DisruptionCommand[] {
+  return commands.filter(({ candidates }) => candidates.some((one) => one.providerId === providerId));
 }
 
 export function findStateNode(name: string, { cluster }: DisruptionSnapshot): StateNode | undefined {
@@ -147,10 +184,15 @@ function candidateAnyway(stateNode: StateNode, { pools }: DisruptionSnapshot): D
 /** One method for each reason the node could be disrupted for. */
 function methodsFor(candidate: DisruptionCandidate | undefined): readonly DisruptionMethodName[] {
   if (candidate === undefined) return ["single-node-consolidation"];
-  const isStatic = isOfStaticPool(candidate);
-  const drift = isStatic ? "static-drift" : "drift";
-  const saving = isEmptyCandidate(candidate) && !isStatic ? "emptiness" : "single-node-consolidation";
-  return hasCondition(candidate, "Drifted") ? [drift, saving] : [saving];
+  const isDrifted = hasCondition(candidate, "Drifted");
+  if (isOfStaticPool(candidate)) return [isDrifted ? "static-drift" : "single-node-consolidation"];
+  const saving = isEmptyCandidate(candidate) ? "emptiness" : "single-node-consolidation";
+  return isDrifted ? ["drift", saving] : [saving];
+}
+
+/** Nodes of a static pool are not given back to save money, whatever blocks them. */
+function isFor(method: DisruptionMethodName, candidate: DisruptionCandidate): boolean {
+  return method === "static-drift" || !isOfStaticPool(candidate);
 }
 
 interface ExaminedNode {
@@ -167,24 +209,30 @@ function* reasonOutcome(
   options: ExplainDisruptionOptions,
 ): Steps<ReasonOutcome> {
   const { reason } = disruptionMethods[method];
-  const command = options.commands.find(
-    (one) => one.reason === reason && one.candidates.some(({ providerId }) => providerId === stateNode.providerId),
-  );
-  const isLeaving = stateNode.isBeingDeleted || snapshot.inCommand.has(stateNode.providerId);
-  if (command !== undefined) {
-    return { reason, isBlocked: blockers.blocking(reason).length > 0, move: moveOf(command, stateNode) };
-  }
-  if (candidate === undefined || isLeaving) return { reason, isBlocked: true };
-  const found = yield* unblockedResult(method, candidate, snapshot, options);
-  if ("code" in found) {
-    blockers.add(found, reason);
-    return { reason, isBlocked: true };
-  }
+  const command = commandsOf(stateNode, options).find((one) => one.reason === reason);
+  const found = command ?? (yield* commandOrBlockers(method, { candidate, blockers }, snapshot, options));
+  if (found === undefined) return { reason, isBlocked: true };
+  if (blockers.blocking(reason).length === 0) addCommandsBefore(blockers, { stateNode, reason }, options.next);
+  return { reason, isBlocked: blockers.blocking(reason).length > 0, move: moveOf(found, stateNode) };
+}
+
+/** What a simulation of this node alone finds, and whatever else keeps it. */
+function* commandOrBlockers(
+  method: DisruptionMethodName,
+  { candidate, blockers }: Omit<ExaminedNode, "stateNode">,
+  snapshot: DisruptionSnapshot,
+  { simulatorFor, verdicts }: ExplainDisruptionOptions,
+): Steps<DisruptionCommand | undefined> {
+  if (candidate === undefined) return undefined;
+  const { reason } = disruptionMethods[method];
+  const { command, causes } = yield* unblockedCommand(method, candidate, snapshot, simulatorFor);
+  for (const cause of causes) addDecisionBlocker(blockers, { cause, reason, isOnlyGate: command !== undefined });
+  if (command === undefined) return undefined;
   for (const one of disruptionMethodNames.filter((name) => disruptionMethods[name].reason === reason)) {
-    const found = options.verdicts.get(one);
+    const found = verdicts.get(one);
     if (found !== undefined && saysMore(found, snapshot)) addVerdictBlocker(blockers, found.verdict, one);
   }
-  return { reason, isBlocked: blockers.blocking(reason).length > 0, move: moveOf(found, stateNode) };
+  return command;
 }
 
 /** Of decisions that depend on other nodes, and may be over soon. */
@@ -205,37 +253,18 @@ function saysMore({ verdict, atMs }: FoundVerdict, { nowMs }: DisruptionSnapshot
   return !foundAnew.has(verdict.code) && nowMs - (atMs ?? nowMs) <= freshMs;
 }
 
-function* unblockedResult(
-  method: DisruptionMethodName,
-  candidate: DisruptionCandidate,
-  snapshot: DisruptionSnapshot,
-  { simulatorFor }: ExplainDisruptionOptions,
-): Steps<DisruptionCommand | DecisionCause> {
-  if (method === "emptiness" || method === "static-drift")
-    return disruptionCommand(method, { candidates: [candidate] });
-  const free = withoutPodProtection(candidate, snapshot);
-  const simulator = simulatorFor(free.snapshot);
-  if (method === "drift") return yield* driftReplacement(free.candidate, { simulator });
-  const { candidates } = yield* disruptionCandidates(snapshot, "graceful");
-  const totals = yield* balancedTotals(candidates, snapshot);
-  const result = yield* consolidate(method as "single-node-consolidation", [free.candidate], {
-    snapshot: free.snapshot,
-    simulator,
-    totals,
-  });
-  return result.kind === "none" ? result.cause : result.command;
-}
-
 function moveOf(command: DisruptionCommand, { name }: StateNode): DisruptionMove {
-  const { decision, savings, candidates, replacements } = command;
+  const { decision, candidates, replacements } = command;
+  const savings = knownSavings(command);
   return {
     decision,
-    savings,
+    ...(savings !== undefined && { savings }),
     nodes: candidates.map((one) => one.name),
-    replacements: replacements.map(({ pool, instanceTypes, price }) => ({
+    replacements: replacements.map(({ pool, instanceTypes, price, requirements }) => ({
       nodePool: pool,
       instanceTypes: instanceTypes.map((type) => type.name),
-      price,
+      capacityType: firstCapacityType(requirements),
+      ...(instanceTypes.length > 0 && { price }),
     })),
     moves: movesOf(command).filter(({ from }) => from === name),
   };
@@ -244,19 +273,18 @@ function moveOf(command: DisruptionCommand, { name }: StateNode): DisruptionMove
 function composed(
   stateNode: StateNode,
   { candidate, blockers, reasons }: Omit<ExaminedNode, "stateNode"> & { readonly reasons: readonly ReasonOutcome[] },
-  { inCommand }: DisruptionSnapshot,
+  snapshot: DisruptionSnapshot,
   { verdicts, progress }: ExplainDisruptionOptions,
 ): DisruptionExplanation {
-  const isGoing = stateNode.isBeingDeleted || inCommand.has(stateNode.providerId);
   const open = reasons.find(({ isBlocked, move }) => !isBlocked && move !== undefined);
-  const outcome = isGoing ? "going" : open === undefined ? "kept" : "would-go";
+  const outcome = isLeaving(stateNode, snapshot) ? "going" : open === undefined ? "kept" : "would-go";
   return {
     node: stateNode.name,
     nodeClaim: stateNode.claim?.metadata.name,
     nodePool: stateNode.nodePool,
     instanceType: candidate?.instanceType?.name,
     capacityType: candidate?.capacityType,
-    price: candidate?.instanceType === undefined ? undefined : candidate.price,
+    price: candidate?.price || undefined,
     movablePods: candidate?.reschedulablePods.length ?? 0,
     outcome,
     cause: progress === undefined ? causeSentence(outcome, blockers.all, open) : progressSentence(progress),
@@ -290,13 +318,12 @@ function causeSentence(
   if (outcome === "would-go" && open?.move !== undefined) return `${open.reason}: ${moveText(open.move)}`;
   const [first, ...more] = blockers;
   if (first === undefined) return "nothing is known that would disrupt it";
-  return more.length === 0 ? first.text : `${first.text} (and ${more.length} more)`;
+  return more.length === 0 ? first.text : `${first.text} (and ${more.length} more, below)`;
 }
 
 /** `deleting it saves $0.1000/hour`. */
 export function moveText({ decision, savings, nodes }: DisruptionMove): string {
-  const amount = `$${Math.abs(savings).toFixed(4)}/hour`;
   const others = nodes.length === 2 ? "another node" : `${nodes.length - 1} other nodes`;
-  const what = `${decision === "delete" ? "deleting" : "replacing"} it${nodes.length > 1 ? ` with ${others}` : ""}`;
-  return `${what} ${savings >= 0 ? `saves ${amount}` : `costs ${amount} more`}`;
+  const what = `${decision === "delete" ? "deleting" : "replacing"} it${nodes.length > 1 ? ` together with ${others}` : ""}`;
+  return savings === undefined ? what : `${what} ${priceChangeText(savings)}`;
 }
