@@ -195,7 +195,7 @@ describe("karpenter top in a terminal", () => {
 
   it("draws what watches bring, scrolls and sorts, and gives the terminal back when the user quits", async () => {
     const { world, screen, io, done, until, isOpen } = await running();
-    expect(await until((text) => text.includes("node-a"))).toContain("1 node, 1 pod on them, 0 pending");
+    expect(await until((text) => text.includes("node-a"))).toContain("1 node, 1 pod on it, 0 pending");
     expect(screen.written[0]).toBe(enterScreen);
     expect(await until((text) => text.includes("Karpenter does not"))).toContain("Karpenter does not manage");
     await world.create(node("node-b"), pod("two", "node-b"), pod("three", "node-b"));

@@ -303,7 +303,10 @@ describe("why a node stays, and what would unblock it", () => {
     const explanation = explained(
       cluster([pool(), machine("n1", { type: "gone", pods: [{}], conditions: ["Drifted"] })]),
     );
-    expect(explanation).toMatchObject({ outcome: "would-go", cause: "Drifted: replacing it" });
+    expect(explanation).toMatchObject({
+      outcome: "would-go",
+      cause: "Drifted: replacing it changes the price by an unknown amount",
+    });
     expect(explanation.price).toBeUndefined();
     expect(explanation.reasons[0]?.move?.savings).toBeUndefined();
     expect(codes(explanation)).toEqual(["unknown-instance-type"]);

@@ -58,5 +58,5 @@ function commandText(reason: string, command: ReportedCommand): string {
 
 /** What a command does to the price, as far as prices are known. */
 export function savingText({ savings, isSavingKnown }: ReportedCommand): string {
-  return isSavingKnown ? priceChangeText(savings) : "changes the price by an unknown amount";
+  return priceChangeText(isSavingKnown ? savings : undefined);
 }

@@ -60,7 +60,8 @@ export function knownSavings({ candidates, replacements, savings }: DisruptionCo
 }
 
 /** What a command does to the price: `saves $0.1000/hour`. */
-export function priceChangeText(savings: number): string {
+export function priceChangeText(savings: number | undefined): string {
+  if (savings === undefined) return "changes the price by an unknown amount";
   const amount = `$${Math.abs(savings).toFixed(4)}/hour`;
   if (amount === "$0.0000/hour") return "costs the same";
   return savings > 0 ? `saves ${amount}` : `costs ${amount} more`;

@@ -171,7 +171,7 @@ export function addCommandsBefore(
   const cause = isDestination
     ? ({ code: "destination" } as const)
     : ({ code: "not-reached", because: "command-found" } as const);
-  blockers.add(cause, reason, { remedies: [waitRemedy(nodes.map(({ name }) => name))] });
+  blockers.add(cause, reason, { remedies: [waitRemedy(nodes.map(({ name }) => name).sort())] });
 }
 
 /** What a method found out beyond what is known without it. */

@@ -325,5 +325,5 @@ function causeSentence(
 export function moveText({ decision, savings, nodes }: DisruptionMove): string {
   const others = nodes.length === 2 ? "another node" : `${nodes.length - 1} other nodes`;
   const what = `${decision === "delete" ? "deleting" : "replacing"} it${nodes.length > 1 ? ` together with ${others}` : ""}`;
-  return savings === undefined ? what : `${what} ${priceChangeText(savings)}`;
+  return `${what} ${priceChangeText(savings)}`;
 }
