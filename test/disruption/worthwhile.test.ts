@@ -33,7 +33,7 @@ describe("03:D-49a the least a consolidation has to save", () => {
     const verdict = verdictOf(ask(cluster([asking("2"), oversized]), single), "n1");
     expect(verdict).toMatchObject({ code: "saving-too-small", pool: "default", savings: 1.5, minimum: 2 });
     expect(verdict && verdictText(verdict)).toBe(
-      "save $1.5000/hour is less than the $2.0000/hour that NodePool default asks for (karpenter.sh/consolidation-min-saving)",
+      "it would save $1.5000/hour, less than the $2.0000/hour that NodePool default asks for (karpenter.sh/consolidation-min-saving)",
     );
   });
 

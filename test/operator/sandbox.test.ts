@@ -108,7 +108,7 @@ it("05 §6 the sandbox: pods get nodes and run; without them nothing is left; th
     const kubeconfig = join(folder, "kubeconfig");
     writeFileSync(kubeconfig, sandbox.kubeconfig);
     // At first it may be kept for another reason: pods that were to come, or that it is not initialized yet.
-    const stays = `Node ${asked?.status?.nodeName} of NodePool quick-start stays: consolidateAfter has not passed`;
+    const stays = `Node ${asked?.status?.nodeName} of NodePool quick-start stays: consolidateAfter, which counts from`;
     await until("the controller says why a node stays", async () => {
       const { out, err } = await explain(["node", asked?.metadata.name ?? "", "--kubeconfig", kubeconfig]);
       expect([err, out]).toEqual(["", expect.stringMatching(/\nnote: answered by the running controller at \S+Z\n$/)]);
