@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { DisruptionReport } from "../../src/cli/plan/disruption-report.ts";
 import { disruptionDifferences, type ExpectedDisruption } from "./compare-disruption.ts";
-import { planDisruptionScenario, readScenario, scenariosIn } from "./run.ts";
+import { plan, planDisruptionScenario, readScenario, scenariosIn } from "./run.ts";
 
 const folder = "disruption";
 
@@ -43,6 +44,74 @@ describe("comparing what disruption would do", () => {
     expect(passes(JSON.parse(change(JSON.stringify(expected))))).toEqual(levels);
   });
 });
+
+describe("plan --disruption", () => {
+  it("02:V-5e mode upstream leaves out a pending pod whose claim has yet to be bound, without --rounds 1 too", async () => {
+    const ran = await plan(["-f", "cluster.yaml", "--disruption", "--disruption-mode", "upstream", "-o", "json"], {
+      files: { "cluster.yaml": pendingPodWithUnboundClaim },
+    });
+    const { methods } = JSON.parse(ran.out) as DisruptionReport;
+    const commands = methods.flatMap(({ method, commands: own }) => own.map((command) => ({ method, command })));
+    expect(commands).toMatchObject([
+      { method: "single-node-consolidation", command: { decision: "delete", nodes: ["dear"], replacements: [] } },
+    ]);
+  });
+});
+
+const pendingPodWithUnboundClaim = `
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  disruption: {consolidateAfter: 0s, budgets: [{nodes: 100%}]}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+      requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]
+---
+apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata:
+  name: dear
+  labels:
+    karpenter.sh/nodepool: default
+    node.kubernetes.io/instance-type: c-4x-amd64-linux
+    topology.kubernetes.io/zone: test-zone-a
+    karpenter.sh/capacity-type: on-demand
+---
+apiVersion: v1
+kind: Node
+metadata: {name: dear}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: ours, labels: {topology.kubernetes.io/zone: test-zone-b}}
+status:
+  capacity: {cpu: "2", memory: 4Gi, pods: "10"}
+  allocatable: {cpu: "2", memory: 4Gi, pods: "10"}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: runs}
+spec: {nodeName: dear, containers: [{name: app, image: app, resources: {requests: {cpu: "1"}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: waits}
+spec:
+  containers: [{name: app, image: app, resources: {requests: {cpu: "16"}}}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, volumeName: data}
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: data}
+spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], csi: {driver: disk.example.com, volumeHandle: data}}
+`;
 
 /** The first line of a scenario names the rule it exercises. */
 function titleOf(name: string): string {

@@ -44,7 +44,9 @@ const searchMs = 60_000;
 
 /** Reads files or a live cluster and asks each disruption method about it. */
 export async function makeDisruptionPlan(request: DisruptionPlanRequest, io: Io): Promise<DisruptionPlanOutcome> {
-  const outcome = await preparePlan(request, io, "disruption");
+  // In mode upstream objects are taken as they are, as in a single round: only what is written binds a claim to its volume.
+  const input = request.mode === "upstream" ? { ...request, rounds: 1 } : request;
+  const outcome = await preparePlan(input, io, "disruption");
   if (outcome.kind !== "prepared") return outcome;
   return { kind: "planned", findings: outcome.findings, plan: disruptionPlanOf(outcome.prepared, request) };
 }
