@@ -4,8 +4,8 @@ import type { Schedule } from "../scenarios/compare.ts";
 import type { DifferentialProblem } from "./problem.ts";
 
 /** What upstream decides: every distinct answer it gave, or why it gave none. */
-export type UpstreamAnswers =
-  | { readonly kind: "answered"; readonly answers: readonly Schedule[] }
+export type UpstreamAnswers<Answer = Schedule> =
+  | { readonly kind: "answered"; readonly answers: readonly Answer[] }
   | { readonly kind: "failed"; readonly because: string };
 
 /** The oracle as a process that answers one question a line. */
@@ -25,12 +25,15 @@ export class Oracle {
   }
 
   /** Asks so many times, because upstream draws among equals. */
-  async ask({ seed: _, ...question }: DifferentialProblem, repeat: number): Promise<UpstreamAnswers> {
+  async ask<Answer = Schedule>(
+    { seed: _, ...question }: DifferentialProblem,
+    repeat: number,
+  ): Promise<UpstreamAnswers<Answer>> {
     const line = await new Promise<string>((resolve) => {
       this.#waiting.push(resolve);
       this.#process.stdin.write(`${JSON.stringify({ ...question, repeat })}\n`);
     });
-    const { answers, error } = JSON.parse(line) as { answers?: readonly Schedule[]; error?: string };
+    const { answers, error } = JSON.parse(line) as { answers?: readonly Answer[]; error?: string };
     return answers === undefined ? { kind: "failed", because: error ?? "no answer" } : { kind: "answered", answers };
   }
 

@@ -16,6 +16,16 @@ export interface DifferentialProblem {
   readonly objects: readonly PlainObject[];
 }
 
+/** The same, asked what would be disrupted. */
+export interface DisruptionProblem extends DifferentialProblem {
+  readonly command: "disrupt";
+  readonly spotToSpot?: true;
+  /** Nodes that a round has just nominated, with commas between them. */
+  readonly nominated?: string;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
 export interface CatalogueType {
   readonly name: string;
   readonly architecture: string;

@@ -32,7 +32,7 @@ export function randomWorkloads(draw: Draw, catalogue: RandomCatalogue): readonl
 
 export const deleted = { deletionTimestamp: "2026-01-15T11:59:50Z" };
 
-function randomTemplate(draw: Draw, catalogue: RandomCatalogue) {
+export function randomTemplate(draw: Draw, catalogue: RandomCatalogue) {
   const app = draw.pick(apps);
   const labels = { app, ...draw.maybe(0.2, () => ({ version: draw.pick(["1", "2"]) })) };
   // Few features at a time, so that most pods find a place.

@@ -70,7 +70,6 @@ export function randomTaints(draw: Draw): readonly object[] {
 
 /** Changes of price or capacity. Equal weights conflict, which both sides have to notice. */
 export function randomOverlays(draw: Draw, catalogue: RandomCatalogue): readonly PlainObject[] {
-  if (!draw.chance(0.06)) return [];
   return draw.times(draw.count(1, 2), (index) => ({
     apiVersion: "karpenter.sh/v1alpha1",
     kind: "NodeOverlay",

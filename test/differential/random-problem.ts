@@ -21,7 +21,7 @@ export function randomProblem(seed: number): DifferentialProblem {
     objects: [
       otherNamespace,
       ...randomPools(draw, catalogue),
-      ...randomOverlays(draw, catalogue),
+      ...(draw.chance(0.06) ? randomOverlays(draw, catalogue) : []),
       ...randomDaemonSets(draw, catalogue),
       ...(usesVolumes ? randomVolumes(draw, catalogue) : []),
       ...nodes,

@@ -6,11 +6,11 @@ interface JsonObject {
 type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 /** The smallest problem found, within a number of attempts, for which `holds` is still true. */
-export async function shrink(
-  problem: DifferentialProblem,
-  holds: (candidate: DifferentialProblem) => Promise<boolean>,
+export async function shrink<Problem extends DifferentialProblem>(
+  problem: Problem,
+  holds: (candidate: Problem) => Promise<boolean>,
   maxAttempts = 250,
-): Promise<DifferentialProblem> {
+): Promise<Problem> {
   let smallest = problem;
   let attempts = 0;
   for (let progressed = true; progressed; ) {
@@ -18,7 +18,7 @@ export async function shrink(
     // Larger parts first. After a part has gone, the list of parts is another one.
     for (let candidates = simplerProblems(smallest), at = 0; at < candidates.length; at++) {
       if (attempts++ >= maxAttempts) return smallest;
-      const candidate = candidates[at] as DifferentialProblem;
+      const candidate = candidates[at] as Problem;
       if (!(await holds(candidate))) continue;
       smallest = candidate;
       progressed = true;
@@ -30,8 +30,8 @@ export async function shrink(
 }
 
 /** The problem with one part less, for every part: objects first, then what is in them. */
-function simplerProblems(problem: DifferentialProblem): DifferentialProblem[] {
-  const parts = simplerValues(problem as unknown as Json, 0) as unknown as DifferentialProblem[];
+function simplerProblems<Problem extends DifferentialProblem>(problem: Problem): Problem[] {
+  const parts = simplerValues(problem as unknown as Json, 0) as unknown as Problem[];
   return parts.filter(({ objects, catalogue }) => objects !== undefined && catalogue !== undefined);
 }
 
@@ -45,6 +45,8 @@ const kept: ReadonlySet<string> = new Set([
   "containers",
   "labelSelector",
   "seed",
+  "command",
+  "now",
 ]);
 
 function simplerValues(value: Json, depth: number): Json[] {

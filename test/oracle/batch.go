@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/samber/lo"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -20,10 +21,14 @@ import (
 
 // Question is one line of the input of `oracle batch`: a scenario with its settings.
 type Question struct {
+	Command     string          `json:"command"` // schedule (the default) or disrupt
 	Objects     []any           `json:"objects"`
 	Catalogue   json.RawMessage `json:"catalogue"` // a name as -instance-types takes it, or a list in the KWOK format
 	Preferences string          `json:"preferences"`
 	MinValues   string          `json:"minValues"`
+	SpotToSpot  bool            `json:"spotToSpot"`
+	Nominated   string          `json:"nominated"`
+	Now         *time.Time      `json:"now"`
 	Repeat      int             `json:"repeat"`
 }
 
@@ -76,6 +81,9 @@ func answerQuestion(settings Settings, line []byte) (answers Answers) {
 	}
 	settings.Preferences = lo.CoalesceOrEmpty(question.Preferences, settings.Preferences)
 	settings.MinValues = lo.CoalesceOrEmpty(question.MinValues, settings.MinValues)
+	settings.SpotToSpot = settings.SpotToSpot || question.SpotToSpot
+	settings.Nominated = lo.CoalesceOrEmpty(question.Nominated, settings.Nominated)
+	settings.Now = lo.FromPtrOr(question.Now, settings.Now)
 	ctx := withOptions(context.Background(), settings)
 	instanceTypes, err := loadQuestionCatalogue(ctx, question.Catalogue)
 	if err != nil {
@@ -106,13 +114,31 @@ func answerOnce(ctx context.Context, settings Settings, question Question, insta
 	if err != nil {
 		return nil, err
 	}
+	decision, err := decide(ctx, env, settings, question.Command)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(decision)
+	return placeholder.ReplaceAll(text, []byte("hostname-placeholder-N")), err
+}
+
+func decide(ctx context.Context, env *Environment, settings Settings, command string) (any, error) {
+	if command == "disrupt" {
+		decision, err := disrupt(ctx, env, settings)
+		if err != nil {
+			return nil, err
+		}
+		for i := range decision.Methods {
+			decision.Methods[i].Ms = 0
+		}
+		return decision, nil
+	}
 	decision, err := schedule(ctx, env, settings)
 	if err != nil {
 		return nil, err
 	}
 	decision.Totals.Effort = Effort{}
-	text, err := json.Marshal(decision)
-	return placeholder.ReplaceAll(text, []byte("hostname-placeholder-N")), err
+	return decision, nil
 }
 
 // namedCatalogue is a catalogue that many questions name, with the labels it makes well-known.

@@ -1,11 +1,14 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs, promisify } from "node:util";
+import { parseArgs } from "node:util";
 import { goProgram } from "../cluster/binaries.ts";
-import { type Disruption, disruptionDifferences } from "../scenarios/compare-disruption.ts";
-import { plan } from "../scenarios/run.ts";
+import { Oracle } from "../differential/oracle.ts";
+import type { DisruptionProblem, PlainObject } from "../differential/problem.ts";
+import { shrink } from "../differential/shrink.ts";
+import type { Disruption } from "../scenarios/compare-disruption.ts";
+import { type DisruptionJudgement, deliberateDisruption, judgeDisruption } from "./disruption/judge.ts";
+import { randomDisruption } from "./disruption/problem.ts";
 import { randomCluster } from "./random-cluster.ts";
 
 // Random clusters beside the oracle: every method must give one of the answers that upstream gives, which draws by chance.
@@ -16,94 +19,85 @@ const { values: options } = parseArgs({
     count: { type: "string", default: "100" },
     /** The first seed. */
     seed: { type: "string", default: "1" },
-    /** How often upstream is asked about each. */
-    draws: { type: "string", default: "8" },
-    /** And once more, this often, before a difference is believed. */
+    /** `small`: few features, built-in instance types. `wide`: every feature and catalogue. */
+    clusters: { type: "string", default: "wide" },
+    /** How often upstream is asked before a difference is believed. */
     believe: { type: "string", default: "60" },
     /** `default` compares what acts, and lets replacements be fewer and cheaper. */
     mode: { type: "string", default: "upstream" },
+    /** How many attempts to make a problem smaller; 0: none. */
+    shrink: { type: "string", default: "0" },
     /** The program, if it is built already. */
     oracle: { type: "string" },
   },
 });
 
-const execute = promisify(execFile);
-const oracle = options.oracle ?? (await goProgram("test/oracle"));
+/** Most often the first draw explains the answer. */
+const draws = [1, 8, Number(options.believe)];
+const judging = { oracle: new Oracle(options.oracle ?? (await goProgram("test/oracle"))), mode: options.mode, draws };
 const folder = mkdtempSync(join(tmpdir(), "karpenter-random-clusters-"));
-let different = 0;
-let refused = 0;
+const counts = { agreed: 0, drawn: 0, deliberate: 0, different: 0, unanswered: 0 };
 /** How often each method had a command, so that one sees what was compared. */
 const commands = new Map<string, number>();
-for (let seed = Number(options.seed); seed < Number(options.seed) + Number(options.count); seed++) {
-  const found = await differencesOf(seed);
-  if (found === "refused") refused++;
-  else if (found.length > 0) {
-    different++;
-    console.log(`seed ${seed} (${join(folder, `${seed}.json`)}):`);
-    for (const line of found) console.log(`  ${line.slice(0, 600)}`);
-  }
+const first = Number(options.seed);
+for (let seed = first; seed < first + Number(options.count); seed++) {
+  await compare(seed);
+  if ((seed - first) % 100 === 99) console.log(`seed ${seed}: ${JSON.stringify(counts)}`);
 }
-console.log(
-  `${options.count} clusters from seed ${options.seed}: ${different} differ, ${refused} were refused by upstream`,
-);
+judging.oracle.stop();
+console.log(`${options.count} clusters from seed ${options.seed}: ${JSON.stringify(counts)}`);
 console.log(`clusters with a command: ${[...commands].map(([method, count]) => `${method} ${count}`).join(", ")}`);
-process.exitCode = different === 0 ? 0 : 1;
+process.exitCode = counts.different === 0 ? 0 : 1;
 
-/** What no draw of upstream explains; `refused` if upstream has no answer. */
-async function differencesOf(seed: number): Promise<readonly string[] | "refused"> {
-  const { objects, hasSpotToSpot } = randomCluster(seed);
-  const text = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }, null, 1);
-  const file = join(folder, `${seed}.json`);
-  writeFileSync(file, text);
-  const flags = hasSpotToSpot ? ["-spot-to-spot"] : [];
-  const ours = await ourAnswer(text, flags);
-  const first = await answers(file, [...flags, `-repeat=${options.draws}`]);
-  if (first === undefined) return "refused";
-  if (ours === undefined) return ["ours has no answer"];
-  for (const { method, commands: own } of ours.methods) {
+async function compare(seed: number): Promise<void> {
+  const problem = options.clusters === "small" ? smallProblem(seed) : randomDisruption(seed);
+  const judgement = await judgeDisruption(problem, judging);
+  const row = judgement.kind === "different" ? await deliberateDisruption(problem, judging) : undefined;
+  counts[row === undefined ? judgement.kind : "deliberate"]++;
+  if (judgement.kind === "unanswered") return console.log(`seed ${seed}: ${judgement.because.slice(0, 400)}`);
+  countCommands(judgement.ours);
+  if (row !== undefined) return console.log(`seed ${seed}: differs on purpose: ${row}`);
+  if (judgement.kind === "different") await report(problem, judgement);
+}
+
+/** Shrinking must not end at another difference. */
+async function report(problem: DisruptionProblem, judgement: DisruptionJudgement): Promise<void> {
+  const sort = sortOf(judgement);
+  const quick = { ...judging, draws: [1, 8] };
+  const smaller = await shrink(
+    problem,
+    async (candidate) => sortOf(await judgeDisruption(candidate, quick)) === sort,
+    Number(options.shrink),
+  );
+  const final = await judgeDisruption(smaller, judging);
+  const file = join(folder, `${problem.seed}.json`);
+  writeFileSync(file, `${JSON.stringify({ problem: smaller, ...final, whole: problem }, null, 1)}\n`);
+  console.log(`seed ${problem.seed} (${file}):`);
+  for (const line of detailsOf(judgement)) console.log(`  ${line.slice(0, 600)}`);
+}
+
+function sortOf(judgement: DisruptionJudgement): string | undefined {
+  return detailsOf(judgement)[0]?.replace(/: got .*/s, "");
+}
+
+function detailsOf(judgement: DisruptionJudgement): readonly string[] {
+  return judgement.kind === "different" ? judgement.details : [];
+}
+
+function countCommands({ methods }: Disruption): void {
+  for (const { method, commands: own } of methods) {
     if (own.length > 0) commands.set(method, (commands.get(method) ?? 0) + 1);
   }
-  if (unexplained(ours, first).length === 0) return [];
-  const more = await answers(file, [...flags, `-repeat=${options.believe}`]);
-  return unexplained(ours, [...first, ...(more ?? [])]);
 }
 
-async function ourAnswer(text: string, flags: readonly string[]): Promise<Disruption | undefined> {
-  const args = ["--disruption", "--disruption-mode", options.mode, "--now", "2026-01-15T12:00:00Z", "-o", "json"];
-  const all = ["-f", "cluster.json", ...args, "--packing", "plain", ...flags.map((flag) => `-${flag}`)];
-  const ran = await plan(all, { files: { "cluster.json": text } });
-  if (ran.out === "") console.log(ran.err);
-  return ran.out === "" ? undefined : (JSON.parse(ran.out) as Disruption);
-}
-
-async function answers(file: string, flags: readonly string[]): Promise<readonly Disruption[] | undefined> {
-  try {
-    const { stdout } = await execute(oracle, ["disrupt", ...flags, file], { maxBuffer: 2 ** 28 });
-    return stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as Disruption);
-  } catch (error) {
-    console.log(`upstream: ${String((error as { stderr?: string }).stderr ?? error).slice(0, 300)}`);
-    return undefined;
-  }
-}
-
-/** Each method is compared with every draw on its own: methods draw independently. */
-function unexplained(ours: Disruption, draws: readonly Disruption[]): readonly string[] {
-  if (options.mode === "default") {
-    return fewest(draws.map((draw) => disruptionDifferences(draw, ours, "default")));
-  }
-  return ours.methods.flatMap((own) => {
-    const perDraw = draws.map((draw) => {
-      const methods = draw.methods.filter(({ method }) => method === own.method);
-      return disruptionDifferences({ acts: "", methods }, { acts: "", methods: [own] }, "strict");
-    });
-    return fewest(perDraw);
-  });
-}
-
-/** What sets the answer apart from the draw it resembles most. */
-function fewest(perDraw: readonly (readonly string[])[]): readonly string[] {
-  return perDraw.toSorted((a, b) => a.length - b.length)[0] ?? [];
+function smallProblem(seed: number): DisruptionProblem {
+  const { objects, hasSpotToSpot } = randomCluster(seed);
+  return {
+    command: "disrupt",
+    seed,
+    now: "2026-01-15T12:00:00Z",
+    ...(hasSpotToSpot && { spotToSpot: true as const }),
+    catalogue: "kwok",
+    objects: objects as readonly PlainObject[],
+  };
 }

@@ -31,7 +31,7 @@ import (
 // of it, and a clock that we set.
 type Environment struct {
 	kube        client.Client
-	cloud       *provider
+	cloud       cloudprovider.CloudProvider // with the NodeOverlays applied
 	clock       *skippingClock
 	cluster     *state.Cluster
 	events      *test.EventRecorder
@@ -52,19 +52,19 @@ func (c *skippingClock) After(d time.Duration) <-chan time.Time {
 func newEnvironment(ctx context.Context, settings Settings, objects []client.Object, instanceTypes []*cloudprovider.InstanceType) (*Environment, error) {
 	env := &Environment{
 		kube:   newClient(objects),
-		cloud:  &provider{types: instanceTypes},
 		clock:  &skippingClock{clocktesting.NewFakeClock(settings.Now)},
 		events: test.NewEventRecorder(),
 	}
-	env.cluster = state.NewCluster(env.clock, env.kube, env.cloud)
+	catalogue := &provider{types: instanceTypes}
 	overlays := nodeoverlay.NewInstanceTypeStore()
-	overlaid := overlay.Decorate(env.cloud, env.kube, overlays)
-	env.provisioner = provisioning.NewProvisioner(env.kube, env.events, overlaid, env.cluster, env.clock, nil, nil)
-	if err := env.fillState(ctx, objects); err != nil {
+	env.cloud = overlay.Decorate(catalogue, env.kube, overlays)
+	env.cluster = state.NewCluster(env.clock, env.kube, env.cloud)
+	env.provisioner = provisioning.NewProvisioner(env.kube, env.events, env.cloud, env.cluster, env.clock, nil, nil)
+	// Karpenter's own controller applies NodeOverlays to the catalogue.
+	if _, err := nodeoverlay.NewController(env.clock, env.kube, catalogue, overlays, env.cluster).Reconcile(ctx, reconcile.Request{}); err != nil {
 		return nil, err
 	}
-	// Karpenter's own controller applies NodeOverlays to the catalogue.
-	if _, err := nodeoverlay.NewController(env.clock, env.kube, env.cloud, overlays, env.cluster).Reconcile(ctx, reconcile.Request{}); err != nil {
+	if err := env.fillState(ctx, objects); err != nil {
 		return nil, err
 	}
 	nominated := strings.Split(settings.Nominated, ",")
