@@ -111,7 +111,7 @@ function claimOf(draw: Draw, { name, labels, pool, state }: ClaimParts, { has, n
       name,
       labels: { ...labels, ...poolLabel(draw, pool, has) },
       ...age,
-      ...claimAnnotations(draw, pool),
+      ...claimAnnotations(draw, pool, has),
       ...(state === "deleting" && deleted),
     },
     spec: { ...pool.claimSpec, requirements: [] },
@@ -124,9 +124,14 @@ function poolLabel(draw: Draw, { name }: PoolDraft, has: Has): Readonly<Record<s
   return draw.maybe(0.5, () => ({ [keys.nodePool]: "gone" }));
 }
 
-function claimAnnotations(draw: Draw, { hash }: PoolDraft): object {
-  if (hash === undefined) return {};
-  const annotations = draw.pick([
+/** Protection of a claim does not count once its node is registered. */
+function claimAnnotations(draw: Draw, { hash }: PoolDraft, has: Has): object {
+  const protection = draw.maybe(has("protection") ? 0.1 : 0, () => ({ "karpenter.sh/do-not-disrupt": "true" }));
+  return { annotations: { ...protection, ...(hash === undefined ? {} : claimHash(draw, hash)) } };
+}
+
+function claimHash(draw: Draw, hash: string): Readonly<Record<string, string>> {
+  return draw.pick<Readonly<Record<string, string>>>([
     hashAnnotations(hash),
     hashAnnotations(hash),
     hashAnnotations("5678"),
@@ -134,7 +139,6 @@ function claimAnnotations(draw: Draw, { hash }: PoolDraft): object {
     { "karpenter.sh/nodepool-hash": "5678" },
     {},
   ]);
-  return { annotations };
 }
 
 function conditionsOfState(state: ClaimParts["state"], now: string): readonly object[] {
@@ -172,6 +176,7 @@ function nodeOf(draw: Draw, { name, pool, state }: Omit<ClaimParts, "labels">, {
         annotations: { "karpenter.sh/do-not-disrupt": draw.pick(["true", "true", "false", "1h", "48h", ""]) },
         creationTimestamp: beganBefore(draw, now, 3_600),
       })),
+      ...(state === "registered" && draw.maybe(0.3, () => ({ labels: { "karpenter.sh/initialized": "true" } }))),
       ...(state === "node-deleting" && deleted),
     },
     spec: {

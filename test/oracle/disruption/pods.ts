@@ -17,7 +17,8 @@ export interface PodSources {
 
 /** Pods that run, in groups of equal ones, where there is room for them. */
 export function runningPods(draw: Draw, sources: PodSources): readonly PlainObject[] {
-  const { nodes, has } = sources;
+  const { has } = sources;
+  const nodes = sources.nodes.filter(({ cpuMilli }) => cpuMilli > 0);
   const room = new Map(nodes.map(({ name, cpuMilli }) => [name, cpuMilli]));
   const groups = draw.times(draw.count(1, Math.max(2, nodes.length)), (index) => podGroup(draw, `r${index}`, sources));
   return groups.flatMap((group) =>
