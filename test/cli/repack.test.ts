@@ -1,48 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { RepackReport } from "../../src/cli/plan/repack-report.ts";
 import { plan } from "../scenarios/run.ts";
+import { nodeManifest, poolManifest } from "./disruption-manifests.ts";
 
-const pool = `
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  disruption: {consolidateAfter: 0s, budgets: [{nodes: "2"}]}
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
-      requirements:
-      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
-      - {key: kubernetes.io/arch, operator: In, values: [amd64]}
-      - {key: kubernetes.io/os, operator: In, values: [linux]}
-`;
+const pool = poolManifest('{consolidateAfter: 0s, budgets: [{nodes: "2"}]}');
 
-function node(name: string, cpu: string, annotations = "{}"): string {
-  return `
----
-apiVersion: karpenter.sh/v1
-kind: NodeClaim
-metadata:
-  name: ${name}
-  labels:
-    karpenter.sh/nodepool: default
-    node.kubernetes.io/instance-type: c-8x-amd64-linux
-    topology.kubernetes.io/zone: test-zone-a
-    karpenter.sh/capacity-type: on-demand
----
-{apiVersion: v1, kind: Node, metadata: {name: ${name}}}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: on-${name}, annotations: ${annotations}}
-spec:
-  nodeName: ${name}
-  containers: [{name: app, image: app, resources: {requests: {cpu: "${cpu}"}}}]
-`;
+function node(name: string, annotations = "{}"): string {
+  return nodeManifest(name, { pods: ["1"], annotations });
 }
 
 const held = '{"karpenter.sh/do-not-disrupt": "true"}';
-const files = { "cluster.yaml": [pool, node("a", "1"), node("b", "1"), node("c", "1"), node("d", "1", held)].join("") };
+const files = { "cluster.yaml": [pool, node("a"), node("b"), node("c"), node("d", held)].join("") };
 const args = ["-f", "cluster.yaml", "--repack", "--now", "2026-01-15T12:00:00Z"];
 
 describe("plan --repack", () => {
@@ -51,11 +19,11 @@ describe("plan --repack", () => {
     expect({ err, code }).toEqual({ err: "", code: 0 });
     expect(out).toBe(`Wave 1, $0.4344/hour after it:
   delete a, b: saves $0.4344/hour
-    to c: default/on-a, default/on-b
+    to c: default/on-a-0, default/on-b-0
 
 Wave 2, $0.2172/hour after it:
   delete c: saves $0.2172/hour
-    to d: default/on-a, default/on-b, default/on-c
+    to d: default/on-a-0, default/on-b-0, default/on-c-0
 
 CLUSTER               NODES  $/HOUR  $/MONTH
 today                     4  0.8687   634.17
@@ -67,7 +35,7 @@ Price: made up: no cloud offers these instance types.
 2 commands in 2 waves save $0.6515/hour. A wave begins when the nodes of the one before are gone and consolidateAfter has passed.
 
 NODE THAT STAYS  POOL     WHY
-d                default  pod default/on-d has the annotation karpenter.sh/do-not-disrupt
+d                default  pod default/on-d-0 has the annotation karpenter.sh/do-not-disrupt
 `);
   });
 
@@ -87,13 +55,12 @@ d                default  pod default/on-d has the annotation karpenter.sh/do-no
   });
 
   it("03:D-21 says what keeps an empty node, and counts one command as one", async () => {
-    const empty = (name: string) => node(name, "1").split("---\napiVersion: v1\nkind: Pod")[0] ?? "";
     const closed = pool.replace('budgets: [{nodes: "2"}]', 'budgets: [{nodes: "0"}]');
-    const shut = await plan(args, { files: { "cluster.yaml": `${closed}${empty("a")}` } });
+    const shut = await plan(args, { files: { "cluster.yaml": `${closed}${nodeManifest("a")}` } });
     expect(shut.out).toContain(
       "a                default  the budgets of NodePool default allow no disruption of empty nodes now\n",
     );
-    const open = await plan(args, { files: { "cluster.yaml": `${pool}${empty("a")}` } });
+    const open = await plan(args, { files: { "cluster.yaml": `${pool}${nodeManifest("a")}` } });
     expect(open.out).toContain("\n1 command in 1 wave saves $0.2172/hour.");
   });
 
