@@ -68,6 +68,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
     row: "contradicting topology rules (02:X-20)",
     avoid: (problem) => ({ ...problem, objects: problem.objects.map(withTopologyLabels) }),
   },
+  { row: "volumes that cannot be looked up (02:W-4)", avoid: withKnownVolumes },
   { row: "overlays (02:O-7)", avoid: (problem) => withoutKind(problem, "NodeOverlay") },
 ];
 
@@ -95,12 +96,12 @@ interface Templated {
 }
 
 /** Edits the specs of pods that are to be placed. */
-function editPodSpecs(edit: (spec: PodSpec) => PodSpec) {
+function editPodSpecs(edit: (spec: PodSpec, owner: PlainObject) => PodSpec) {
   return (problem: DifferentialProblem): DifferentialProblem => ({
     ...problem,
     objects: problem.objects.map((object) => {
-      if (object.kind === "Pod") return { ...object, spec: edit(object["spec"] as PodSpec) };
-      return object.kind === "Deployment" ? editTemplate(object, edit) : object;
+      if (object.kind === "Pod") return { ...object, spec: edit(object["spec"] as PodSpec, object) };
+      return object.kind === "Deployment" ? editTemplate(object, (spec) => edit(spec, object)) : object;
     }),
   });
 }
@@ -112,6 +113,21 @@ function editDaemonSpecs(edit: (spec: PodSpec) => PodSpec) {
 function editTemplate(object: PlainObject, edit: (spec: PodSpec) => PodSpec): PlainObject {
   const { template, ...spec } = object["spec"] as Templated;
   return { ...object, spec: { ...spec, template: { ...template, spec: edit(template.spec) } } };
+}
+
+/** Without volumes whose claims do not exist. */
+function withKnownVolumes(problem: DifferentialProblem): DifferentialProblem {
+  const keyOf = ({ metadata }: PlainObject, name: string): string => `${metadata["namespace"] ?? "default"}/${name}`;
+  const claims = problem.objects.filter(({ kind }) => kind === "PersistentVolumeClaim");
+  const known = new Set(claims.map((claim) => keyOf(claim, claim.metadata.name)));
+  return editPodSpecs(({ volumes, ...spec }, owner) => ({
+    ...spec,
+    ...(volumes && {
+      volumes: volumes.filter(({ persistentVolumeClaim }) => {
+        return persistentVolumeClaim === undefined || known.has(keyOf(owner, persistentVolumeClaim.claimName));
+      }),
+    }),
+  }))(problem);
 }
 
 function withLastTermOnly(spec: PodSpec): PodSpec {
