@@ -39,7 +39,8 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
     row: "the limit of `nodes` (02:H-3)",
     avoid: editObjects("NodePool", (pool) => {
       const { limits = {}, ...spec } = pool["spec"] as { limits?: Readonly<Record<string, string>> };
-      const { nodes: _, ...rest } = limits;
+      const { nodes, ...rest } = limits;
+      if (nodes === undefined) return pool;
       return { ...pool, spec: { ...spec, limits: rest } };
     }),
   },

@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
     /** `small`: few features, built-in instance types. `wide`: every feature and catalogue. */
     clusters: { type: "string", default: "wide" },
     /** How often upstream is asked before a difference is believed. */
-    believe: { type: "string", default: "60" },
+    believe: { type: "string", default: "300" },
     /** `default` compares what acts, and lets replacements be fewer and cheaper. */
     mode: { type: "string", default: "upstream" },
     /** How many attempts to make a problem smaller; 0: none. */
